@@ -35,6 +35,22 @@ def best_last_splits(leaf: FloatArray, inverse_masses: FloatArray, is_signed: bo
 
 
 @compiled
+def best_last_places(position: IntArray, worths: FloatArray, worth: FloatArray) -> IntArray:
+    """The same where the leaves (I, 2S) are positions of worths (U,), the last of which, U, is the empty one's."""
+    found = np.zeros(position.shape[0], np.int64)
+    for place in range(position.shape[0]):
+        best = -1.0
+        for split in range(position.shape[1] // 2):
+            left, right = position[place, 2 * split], position[place, 2 * split + 1]
+            own = worths[left] if left < worths.size else 0.0
+            own += worths[right] if right < worths.size else 0.0
+            if own > best:
+                best, found[place] = own, split
+        worth[place] = best
+    return found
+
+
+@compiled
 def best_splits(children: IntArray, after: FloatArray, worth: FloatArray) -> IntArray:
     """The best split of each set (sets,) before its parts' own, by what these are worth; on ties the first one."""
     found = np.zeros(children.shape[0], np.int64)
@@ -160,6 +176,23 @@ def write_leaves(leaves: Leaves, leaf: FloatArray, places: IntArray, splits: Int
             for cell in range(function.size):
                 if leaves.intersections[place, cell] * leaves.sides[side, cell] != 0.0:
                     function[cell] = value
+
+
+@compiled
+def write_places(
+    intersections: FloatArray,
+    sides: FloatArray,
+    position: IntArray,
+    places: IntArray,
+    splits: IntArray,
+    found: IntArray,
+) -> None:
+    """Which of the leaves below some last sets each cell (G,) is in, by their position (I, 2S)."""
+    for place in places:
+        for side in (2 * splits[place], 2 * splits[place] + 1):
+            for cell in range(found.size):
+                if intersections[place, cell] * sides[side, cell] != 0.0:
+                    found[cell] = position[place, side]
 
 
 @compiled

@@ -10,7 +10,6 @@ of every last split are then one matrix product.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,6 @@ from mprlib.cells import Cells
 from mprlib.function_classes.base import CellOracle, WorstCase, normalised
 from mprlib.function_classes.tree_sets import LARGEST_TABLE, distinct_parts
 from mprlib.problem import Problem
-
-if TYPE_CHECKING:
-    from mprlib.function_classes.tree_kernel import Leaves
 
 # Functions this close, relative to their values, are of trees that part the cells alike.
 SAME_FUNCTION = 1e-9
@@ -176,22 +172,26 @@ class TreeOracle(CellOracle):
         """Its own."""
         return self
 
-    def best_partitions(self, worths: FloatArray, most: int) -> list[tuple[float, IntArray]]:
+    def best_partitions(self, worths: FloatArray, most: int, least: float = -np.inf) -> list[tuple[float, IntArray]]:
         """The best trees of different first splits where each set of `leaf_sets` is worth that much (U,), 0 or more:
-        the sum over a tree's leaves, and each cell's (G,) among the sets."""
+        the sum over a tree's leaves, where it is above `least`, and each cell's (G,) among the sets."""
         from mprlib.function_classes import tree_kernel as kernel
 
         _, position = self._distinct_leaves()
         table = position.reshape(len(self._intersections), -1)
-        below, roots = self._best_splits(np.append(worths, 0.0)[table], is_summed=True)
-        # A value times a mass of 1 is the value: that of a leaf is its position.
-        leaves = kernel.Leaves(self._intersections, self._sides, np.ones_like(self._inverse_masses), False)
+        if self._children:
+            worth = np.empty(len(table))
+            below, roots = self._splits_before(kernel.best_last_places(table, worths, worth), worth)
+        else:
+            below, roots = self._best_splits(np.append(worths, 0.0)[table], is_summed=True)
         found: list[tuple[float, IntArray]] = []
-        places = table.astype(float)
         for root in np.argsort(-roots, kind="stable")[:most]:
-            place = np.zeros(self.cells.size)
-            self._grow([np.array([root]), *below], leaves, places, place)
-            found.append((float(roots[root]), place.astype(np.int64)))
+            if roots[root] <= least:
+                break
+            splits = [np.array([root]), *below]
+            place = np.zeros(self.cells.size, np.int64)
+            kernel.write_places(self._intersections, self._sides, table, self._last_sets(splits), splits[-1], place)
+            found.append((float(roots[root]), place))
         return found
 
     def worths_of_others(self, worths: FloatArray) -> FloatArray:
@@ -235,7 +235,8 @@ class TreeOracle(CellOracle):
         # The first of equal ones, as argmax takes it.
         for root in np.argsort(-roots, kind="stable")[:most] if most > 1 else [np.argmax(roots)]:
             function: FloatArray = np.zeros(self.cells.size)
-            self._grow([np.array([root]), *below], leaves, leaf, function)
+            splits = [np.array([root]), *below]
+            kernel.write_leaves(leaves, leaf, self._last_sets(splits), splits[-1], function)
             value = float(differences @ function)
             if not self.is_signed:
                 value, function = normalised(self._problem, self.cells, differences, function)
@@ -281,18 +282,24 @@ class TreeOracle(CellOracle):
         if not self._children:
             return [], self._worths(leaf, is_summed=is_summed)[0]
         worth = np.empty(len(leaf))
-        found = [kernel.best_last_splits(leaf, self._inverse_masses, is_summed, worth)]
+        return self._splits_before(kernel.best_last_splits(leaf, self._inverse_masses, is_summed, worth), worth)
+
+    def _splits_before(self, last: IntArray, worth: FloatArray) -> tuple[list[IntArray], FloatArray]:
+        """The same from the best last split of every intersection, which is worth that much (I,)."""
+        from mprlib.function_classes import tree_kernel as kernel
+
+        found = [last]
         for children in reversed(self._children[1:]):
             after, worth = worth, np.empty(len(children))
             found.append(kernel.best_splits(children, after, worth))
         roots: FloatArray = np.append(worth, 0.0)[self._children[0][0]].sum(axis=1)
         return found[::-1], roots
 
-    def _grow(self, best_split: list[IntArray], leaves: Leaves, leaf: FloatArray, function: FloatArray) -> None:
-        """Write the best tree's values into function (G,), leaf by leaf; leaf (I, 2S) holds p - q of each."""
+    def _last_sets(self, best_split: list[IntArray]) -> IntArray:
+        """The sets that a tree splits last, from the best split of every set, level by level."""
         from mprlib.function_classes import tree_kernel as kernel
 
         places: IntArray = np.zeros(1, np.int64)
         for children, splits, below in zip(self._children, best_split, best_split[1:]):
             places = kernel.parts(children, places, splits, len(below))
-        kernel.write_leaves(leaves, leaf, places, best_split[-1], function)
+        return places

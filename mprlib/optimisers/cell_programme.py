@@ -42,20 +42,28 @@ if TYPE_CHECKING:
 ACCURACY = 1e-8
 # Steps per cell and item; an optimum takes a few, more means that the method cycles.
 LARGEST_STEPS_PER_PLACE = 20
-# Room for cuts at first; it doubles.
-FIRST_CUTS = 64
+# Room for cuts and for free cells at first; it doubles.
+FIRST_CUTS, FIRST_FREE = 64, 64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Vertex:
-    """Where the simplex method ended.  Shapes: counts (G,), but for rounding; prices (J,) >= 0 of the cuts.
+    """Where the simplex method ended.
 
-    is_infeasible: no counts meet the cuts, and their sum with the prices says so, but for rounding.
-    work: steps taken, times the size of the last basis.
+    Shapes:  counts (G,), but for rounding; prices (J,) >= 0 of the cuts; price (G,), what these make of an item of each
+             cell.
+    bound: proven, on the similarity of all counts that meet the cuts. level: of the k-th best item net of prices.
+    room: the cuts' right sides at their prices.
+    is_infeasible: no counts meet the cuts, and their sum with the prices says so, but for rounding: the bound on 0 that
+    it proves is below 0. work: steps taken, times the size of the last basis.
     """
 
     counts: FloatArray
     prices: FloatArray
+    price: FloatArray
+    bound: float
+    level: float
+    room: float
     is_infeasible: bool
     work: int
 
@@ -64,9 +72,9 @@ class CellProgramme:
     """The programme of one pool, over a changing set of cuts."""
 
     def __init__(self, pool: CellPool) -> None:
-        from mprlib.optimisers import basis_kernel, simplex_kernel
+        from mprlib.optimisers import basis_kernel, simplex_kernel, vertex_kernel
 
-        self._kernel, self._of_basis, self._pool = simplex_kernel, basis_kernel, pool
+        self._kernel, self._vertex, self._of_basis, self._pool = simplex_kernel, vertex_kernel, basis_kernel, pool
         self._items = items_of(pool)
         self._given = basis_kernel.Items(pool.k, pool.marginals, pool.offset)
         rows = np.zeros((FIRST_CUTS, pool.cell_count))
@@ -118,17 +126,29 @@ class CellProgramme:
 
         Raises:  PathLost where rounding has spoilt it.
         """
-        counts, ray = np.empty(self._pool.cell_count), np.empty(self._cuts.size.size)
+        cells, room = self._pool.cell_count, self._cuts.size.size
+        written = self._vertex.Priced(np.empty(cells), np.empty(room), np.empty(cells))
         self._cuts.right[: self._used] = right
-        found, steps = self._kernel.optimise(
-            self._items, self._cuts, self._used, self._basis, self._most_steps, counts, ray
-        )
+        work, found = 0, self._kernel.FULL
+        while found == self._kernel.FULL:
+            found, steps, bound, level, unused = self._vertex.priced_vertex(
+                self._items, self._given, self._cuts, self._used, self._basis, self._most_steps, written
+            )
+            work += steps * int(self._basis.number[0])
+            if found == self._kernel.FULL:
+                self._basis = widened(self._basis)
         if found == self._kernel.LOST:
             raise PathLost
-        is_infeasible = found == self._kernel.INFEASIBLE
-        prices = ray[: self._used].copy() if is_infeasible else self._prices()
-        work = steps * int(self._basis.number[0])
-        return Vertex(counts=counts, prices=prices, is_infeasible=is_infeasible, work=work)
+        return Vertex(
+            counts=written.counts,
+            prices=written.prices[: self._used],
+            price=written.price,
+            bound=bound,
+            level=level,
+            room=unused,
+            is_infeasible=found == self._kernel.INFEASIBLE,
+            work=work,
+        )
 
     def penalties(self, counts: FloatArray, whole: float) -> FloatArray:
         """By how much the optimum falls at least where a cell's count becomes the next smaller or the next larger whole
@@ -152,17 +172,6 @@ class CellProgramme:
         self._cuts = self._of_basis.Cut(rows, np.zeros(room), size)
         self._basis = basis._replace(is_tight=is_tight)
         self._used = number
-
-    def _prices(self) -> FloatArray:
-        """Multipliers (J,) of the cuts, by the scores as given."""
-        size = int(self._basis.number[0])
-        inverse, multipliers = np.empty((size, size)), np.empty(self._pool.cell_count + 1)
-        prices = np.zeros(self._used)
-        if self._of_basis.basis_inverse(self._cuts, self._basis, inverse):
-            price = np.empty(self._pool.cell_count)
-            self._of_basis.priced(self._given, self._cuts, self._basis, inverse, multipliers, price)
-            prices[self._basis.tight[: size - 1]] = np.maximum(multipliers[1:size], 0.0)
-        return prices
 
     def _is_optimal(self, solution: LinearSolution, counts: FloatArray) -> bool:
         pool, inside = self._pool, solution.counts
@@ -190,13 +199,20 @@ def top_basis(items: Items, room: int) -> Basis:
     taken = np.zeros(items.offset.size, np.int64)
     last = take_best(items.marginals, items.offset, items.k, taken)
     taken[last] -= 1
-    places = np.zeros((3, taken.size + 1), np.int64)
-    places[0, last], places[1, 0] = 1, last
+    places = np.zeros((2, taken.size + 1), np.int64)
+    places[0, 0] = last
     return basis_kernel.Basis(
         taken=taken,
-        is_free=places[0, :-1],
-        free=places[1],
-        tight=places[2],
+        free=places[0],
+        tight=places[1],
         is_tight=np.zeros(room, np.int64),
-        number=np.array([1, 0]),
+        number=np.array([1, 0, -1]),
+        inverse=np.empty((FIRST_FREE, FIRST_FREE)),
     )
+
+
+def widened(basis: Basis) -> Basis:
+    """The basis with room for twice as many free cells."""
+    room = 2 * len(basis.inverse)
+    basis.number[2] = -1
+    return basis._replace(inverse=np.empty((room, room)))

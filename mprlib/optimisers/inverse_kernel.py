@@ -15,7 +15,10 @@ SINGULAR = 1e-14
 
 @compiled
 def inverse_of(matrix: FloatArray, inverse: FloatArray) -> bool:
-    """The inverse of a square matrix, which is written over, by elimination with row pivots; False if it has none."""
+    """The inverse of a square matrix, which is written over, by elimination with row pivots; False if it has none.
+
+    It goes into the first rows and columns of an array that may have more.
+    """
     order = np.arange(matrix.shape[0])
     if not eliminated(matrix, order):
         return False

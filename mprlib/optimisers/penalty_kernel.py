@@ -11,7 +11,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.compiled import compiled
-from mprlib.optimisers.basis_kernel import Basis, Cut, Items, basis_inverse, priced
+from mprlib.optimisers.basis_kernel import Basis, Cut, Items, priced
 from mprlib.optimisers.simplex_kernel import SMALL_ROW, SMALLEST_PIVOT, Leaving, pivot_row
 
 
@@ -48,17 +48,15 @@ def write_penalties(items: Items, cuts: Cut, basis: Basis, whole: float, counts:
     count (G,) is whole within a distance."""
     found[:] = -1.0
     size, cells = basis.number[0], counts.size
-    inverse, price, multipliers = np.empty((size, size)), np.empty(cells), np.empty(cells + 1)
-    # The optimum's own basis: it was inverted there.
-    basis_inverse(cuts, basis, inverse)
-    priced(items, cuts, basis, inverse, multipliers, price)
+    price, multipliers = np.empty(cells), np.empty(cells + 1)
+    priced(items, cuts, basis, multipliers, price)
     of_cells, of_cuts = np.empty(cells), np.empty(cells + 1)
     for position in range(size):
         cell = basis.free[position]
         part = counts[cell] - np.floor(counts[cell])
         if min(part, 1.0 - part) <= whole:
             continue
-        pivot_row(cuts, basis, inverse, Leaving(position, -1, 0.0, 0.0), of_cells, of_cuts)
+        pivot_row(cuts, basis, Leaving(position, -1, 0.0, 0.0), of_cells, of_cuts)
         # What leaves is not what makes up for it.
         of_cells[cell] = 0.0
         row = (of_cells, of_cuts)

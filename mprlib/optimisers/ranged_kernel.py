@@ -11,6 +11,9 @@ from mprlib.compiled import compiled
 from mprlib.optimisers.basis_kernel import Basis, Cut, Items
 from mprlib.optimisers.simplex_kernel import FEASIBILITY, OPTIMAL, optimise
 
+# The inverse of the basis is computed anew at each step: bases are small.
+MOST_UPDATES = 0
+
 
 class Ranges(NamedTuple):
     """Limits of the counts of groups, and which of them are cuts.
@@ -68,6 +71,6 @@ def optimise_ranged(
             if cut >= 0:
                 cuts.right[cut] = ranges.high[group] if side == 0 else -ranges.low[group]
     while True:
-        found, _ = optimise(items, cuts, ranges.number[0], basis, most_steps, counts, ray)
+        found, _ = optimise(items, cuts, ranges.number[0], basis, (most_steps, MOST_UPDATES), counts, ray)
         if found != OPTIMAL or not add_broken(ranges, cuts, counts):
             return found

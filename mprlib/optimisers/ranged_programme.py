@@ -26,7 +26,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.cell_programme import LARGEST_STEPS_PER_PLACE, items_of, top_basis
+from mprlib.optimisers.cell_programme import LARGEST_STEPS_PER_PLACE, items_of, top_basis, widened
 from mprlib.optimisers.linear_model import Priced
 
 if TYPE_CHECKING:
@@ -63,23 +63,24 @@ class RangedCells:
         """None where rounding has spoilt the basis."""
         ranges = self._kernel.Ranges(self._codes, low, high, self._cut, self._number)
         counts, ray = np.empty(self._pool.cell_count), np.empty(self._cuts.right.size)
-        found = self._kernel.optimise_ranged(
-            self._items, ranges, self._cuts, self._basis, self._most_steps, counts, ray
-        )
+        found = self._simplex.FULL
+        while found == self._simplex.FULL:
+            found = self._kernel.optimise_ranged(
+                self._items, ranges, self._cuts, self._basis, self._most_steps, counts, ray
+            )
+            if found == self._simplex.FULL:
+                self._basis = widened(self._basis)
         if found == self._simplex.LOST:
             return None
         is_infeasible = found == self._simplex.INFEASIBLE
         multipliers = ray if is_infeasible else self._multipliers()
-        return None if multipliers is None else Priced(price=self._of_groups(multipliers), is_infeasible=is_infeasible)
+        return Priced(price=self._of_groups(multipliers), is_infeasible=is_infeasible)
 
-    def _multipliers(self) -> FloatArray | None:
+    def _multipliers(self) -> FloatArray:
         """Those of the cuts, by the scores as given."""
+        price, multipliers = np.empty(self._pool.cell_count), np.empty(self._pool.cell_count + 1)
+        self._of_basis.priced(self._given, self._cuts, self._basis, multipliers, price)
         size = int(self._basis.number[0])
-        inverse, multipliers = np.empty((size, size)), np.empty(self._pool.cell_count + 1)
-        if not self._of_basis.basis_inverse(self._cuts, self._basis, inverse):
-            return None
-        price = np.empty(self._pool.cell_count)
-        self._of_basis.priced(self._given, self._cuts, self._basis, inverse, multipliers, price)
         found = np.zeros(self._cuts.right.size)
         found[self._basis.tight[: size - 1]] = np.maximum(multipliers[1:size], 0.0)
         return found

@@ -1,7 +1,8 @@
 """Compiled dual simplex method of `cell_programme`: the best items of cells under cuts, from the last optimum on.
 
 A step takes the bound that is violated most out of the basis (`basis_kernel`). Taking whole items past their margin,
-one after the other, is part of the same step while the violation lasts (bound flipping).
+one after the other, is part of the same step while the violation lasts (bound flipping). The inverse of the basis is
+updated by each step, and computed anew after some, and before anything is said of the last basis.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import numpy as np
 
 from mprlib.arrays import FloatArray
 from mprlib.compiled import compiled
-from mprlib.optimisers.basis_kernel import Basis, Cut, Items, basis_inverse, counts_at, priced
+from mprlib.optimisers.basis_kernel import Basis, Cut, Items, counts_at, invert, priced
+from mprlib.optimisers.basis_update_kernel import update_inverse
 
-OPTIMAL, INFEASIBLE, LOST = 0, 1, 2
+OPTIMAL, INFEASIBLE, LOST, FULL = 0, 1, 2, 3
 # A violated bound, in items.
 FEASIBILITY = 1e-9
 # A pivot below this, relative to the row's coefficients, is rounding.
@@ -43,33 +45,38 @@ def most_violated(cuts: Cut, used: int, basis: Basis, counts: FloatArray) -> Lea
             found, largest = Leaving(position, -1, -part, -1.0), -part
         elif part - 1.0 > largest:
             found, largest = Leaving(position, -1, part - 1.0, 1.0), part - 1.0
-    # Most counts are 0 where k is small.
-    filled = np.flatnonzero(counts)
-    for cut in range(used):
-        if basis.is_tight[cut] == 1:
-            continue
-        excess = -cuts.right[cut]
+    # Most counts are 0 where k is small. Four cuts at a time: each sum waits for its own last term.
+    filled, last = np.flatnonzero(counts), max(used - 1, 0)
+    for first in range(0, used, 4):
+        one, two, three, four = first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
+        sums = -cuts.right[one], -cuts.right[two], -cuts.right[three], -cuts.right[four]
         for cell in filled:
-            excess += cuts.rows[cut, cell] * counts[cell]
-        if excess > largest * cuts.size[cut]:
-            found, largest = Leaving(-1, cut, excess, -1.0), excess / cuts.size[cut]
+            own = counts[cell]
+            sums = (
+                sums[0] + cuts.rows[one, cell] * own,
+                sums[1] + cuts.rows[two, cell] * own,
+                sums[2] + cuts.rows[three, cell] * own,
+                sums[3] + cuts.rows[four, cell] * own,
+            )
+        for cut, excess in ((one, sums[0]), (two, sums[1]), (three, sums[2]), (four, sums[3])):
+            if basis.is_tight[cut] == 0 and excess > largest * cuts.size[cut]:
+                found, largest = Leaving(-1, cut, excess, -1.0), excess / cuts.size[cut]
     return found
 
 
 @compiled
-def pivot_row(
-    cuts: Cut, basis: Basis, inverse: FloatArray, leaving: Leaving, of_cells: FloatArray, of_cuts: FloatArray
-) -> None:
+def pivot_row(cuts: Cut, basis: Basis, leaving: Leaving, of_cells: FloatArray, of_cuts: FloatArray) -> None:
     """How what leaves depends on one item of each cell (G,), and on the slack of each tight cut."""
-    size = basis.number[0]
+    size, inverse = basis.number[0], basis.inverse
     combination = np.zeros(size)
     if leaving.position >= 0:
         combination[:] = inverse[leaving.position, :size]
         of_cells[:] = combination[0]
     else:
-        for row in range(size):
-            for position in range(size):
-                combination[row] -= cuts.rows[leaving.cut, basis.free[position]] * inverse[position, row]
+        for position in range(size):
+            own = cuts.rows[leaving.cut, basis.free[position]]
+            for row in range(size):
+                combination[row] -= own * inverse[position, row]
         for cell in range(of_cells.size):
             of_cells[cell] = cuts.rows[leaving.cut, cell] + combination[0]
     for row in range(1, size):
@@ -141,7 +148,6 @@ def exchange(basis: Basis, leaving: Leaving, cell: int, step: int, cut: int) -> 
     if cell >= 0:
         if step < 0:
             basis.taken[cell] -= 1
-        basis.is_free[cell] = 1
         basis.free[free] = cell
         free += 1
     basis.number[0], basis.number[1] = free, tight
@@ -149,41 +155,57 @@ def exchange(basis: Basis, leaving: Leaving, cell: int, step: int, cut: int) -> 
 
 @compiled
 def optimise(
-    items: Items, cuts: Cut, used: int, basis: Basis, most_steps: int, counts: FloatArray, ray: FloatArray
+    items: Items,
+    cuts: Cut,
+    used: int,
+    basis: Basis,
+    most: tuple[int, int],
+    counts: FloatArray,
+    ray: FloatArray,
 ) -> tuple[int, int]:
     """The optimum under the first `used` cuts, from a basis that is optimal for other right sides or for fewer cuts.
 
-    Returns: OPTIMAL, INFEASIBLE or LOST (to rounding, or after so many steps), and the steps taken. Where no counts
-    meet the cuts, their sum with the multipliers that go into ray (J,) says so, but for rounding.
+    most: steps, and steps after which the inverse of the basis is computed anew.
+
+    Returns: OPTIMAL, INFEASIBLE, FULL (the inverse has no room for one more row) or LOST (to rounding, or after so many
+    steps), and the steps taken. Where no counts meet the cuts, their sum with the multipliers that go into ray (J,)
+    says so, but for rounding.
     """
-    cells = basis.taken.size
+    cells, step, (most_steps, most_updates) = basis.taken.size, 0, most
     price, multipliers, before = np.empty(cells), np.empty(cells + 1), np.empty_like(basis.taken)
     of_cells, of_cuts = np.empty(cells), np.empty(cells + 1)
-    for step in range(most_steps):
-        size = basis.number[0]
-        inverse = np.empty((size, size))
-        if not basis_inverse(cuts, basis, inverse):
+    while step < most_steps:
+        if not 0 <= basis.number[2] <= most_updates and not invert(cuts, basis):
             return LOST, step
-        counts_at(items, cuts, basis, inverse, counts)
+        counts_at(items, cuts, basis, counts)
         leaving = most_violated(cuts, used, basis, counts)
-        if leaving.violation == 0.0:
-            return OPTIMAL, step
-        priced(items, cuts, basis, inverse, multipliers, price)
-        pivot_row(cuts, basis, inverse, leaving, of_cells, of_cuts)
-        before[:] = basis.taken
-        if leaving.position >= 0:
-            own = basis.free[leaving.position]
-            basis.is_free[own] = 0
-            if leaving.sign > 0.0:
-                basis.taken[own] += 1
-        cell, way, cut = entering(items, basis, price, multipliers, (of_cells, of_cuts), leaving)
+        cell, way, cut = -1, 0, -1
+        if leaving.violation > 0.0:
+            priced(items, cuts, basis, multipliers, price)
+            pivot_row(cuts, basis, leaving, of_cells, of_cuts)
+            before[:] = basis.taken
+            if leaving.position >= 0 and leaving.sign > 0.0:
+                basis.taken[basis.free[leaving.position]] += 1
+            row = (of_cells, of_cuts)
+            cell, way, cut = entering(items, basis, price, multipliers, row, leaving)
         if cell < 0 and cut < 0:
-            basis.taken[:] = before
-            if leaving.position >= 0:
-                basis.is_free[basis.free[leaving.position]] = 1
+            if leaving.violation > 0.0:
+                basis.taken[:] = before
+            if basis.number[2] > 0:
+                # By an inverse that carries rounding: once more, by its own.
+                basis.number[2] = -1
+                continue
+            if leaving.violation == 0.0:
+                return OPTIMAL, step
             write_ray(basis, leaving, of_cuts, ray)
             return INFEASIBLE, step
+        if basis.number[0] == basis.inverse.shape[0] and leaving.cut >= 0 and cell >= 0:
+            basis.taken[:] = before
+            return FULL, step
+        is_updated = most_updates > 0 and update_inverse(cuts, basis, leaving.position, leaving.cut, cell, cut)
+        basis.number[2] = basis.number[2] + 1 if is_updated else -1
         exchange(basis, leaving, cell, way, cut)
+        step += 1
     return LOST, most_steps
 
 

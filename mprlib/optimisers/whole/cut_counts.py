@@ -21,12 +21,10 @@ import numpy as np
 from mprlib.arrays import IntArray
 from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.cell_pool import CellPool
-from mprlib.optimisers.near_counts import margin_of
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.separation import Separator
-from mprlib.optimisers.whole.ball_prices import losses
 from mprlib.optimisers.whole.cut_listing import CutListing, Listed
-from mprlib.optimisers.whole.deepening import deepened, with_counts
+from mprlib.optimisers.whole.deepening import deepened
 from mprlib.optimisers.whole.leaf_branching import LeafBranching
 from mprlib.optimisers.whole.leaf_programme import LeafProgramme
 from mprlib.optimisers.whole.proof import Floor, Searched
@@ -65,12 +63,11 @@ class TreeProof:
     def of(cls, separator: Separator, oracle: TreeOracle) -> TreeProof:
         """The proof for the exact oracle of trees."""
         pool = separator.pool
-        cells: IntArray = np.flatnonzero(pool.capacity)
         return cls(
             separator=separator,
             oracle=oracle,
             pool=pool,
-            listing=CutListing(separator=separator, oracle=oracle, pool=pool, cells=cells),
+            listing=CutListing(separator=separator, oracle=oracle, pool=pool),
             measured=min(max(MEASURED_ENTRIES // oracle.entry_count, FEWEST_MEASURED), MOST_MEASURED),
             # Where local search attains the bound nobody asks for them.
             programme=cache(lambda: LeafProgramme(pool, oracle)),
@@ -83,25 +80,17 @@ class TreeProof:
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best of the sets that lose less than the gap, each measured."""
-        from mprlib.optimisers.whole import cut_kernel as kernel
-
-        cells = self.listing.cells
-        problem = kernel.CutCells(
-            self.pool.k,
-            self.pool.capacity[cells].astype(np.int64),
-            relaxation.price[cells],
-            losses(self.pool, relaxation.price, margin_of(relaxation, self.pool), cells),
-            relaxation.rho * relaxation.multiplier,
-        )
-        listed = Listed(counts=np.zeros(cells.size, np.int64), left=self.measured)
+        items = self.listing.priced(relaxation)
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
-        rho, bound = relaxation.rho, relaxation.bound
+        listed = Listed(best=start, left=self.measured)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
-            return self.listing.under_cuts(problem, listed, rho, bound, threshold, left)
+            listed.best = threshold
+            return self.listing.under_cuts(items, relaxation, listed, left)
 
-        found = deepened(search, bound, start, -(-nodes // LISTED), self.pool.k)
-        found = with_counts(found, listed.counts, cells, self.pool.cell_count)
+        first = self.listing.first_part(items, relaxation.bound - start)
+        found = deepened(search, relaxation.bound, start, -(-nodes // LISTED), self.pool.k, first)
+        found = replace(found, counts=listed.counts)
         return found if found.is_complete else self._branched(relaxation, found, start, nodes)
 
     def obstacle(self, rho: float) -> str:

@@ -25,10 +25,15 @@ GROWTH = 4.0
 Search = Callable[[float, int], tuple[float, bool, int]]
 
 
-def deepened(search: Search, bound: float, start: float, nodes: int, k: int) -> Searched:
-    """The result of searches for sets above the similarity `start` (-inf without an incumbent), but for its counts."""
+def deepened(
+    search: Search, bound: float, start: float, nodes: int, k: int, first_part: float = FIRST_PART
+) -> Searched:
+    """The result of searches for sets above the similarity `start` (-inf without an incumbent), but for its counts.
+
+    first_part: of the gap, that the first search allows.
+    """
     has_start = start > -np.inf
-    allowed = FIRST_PART * (bound - start) if has_start else FIRST_LOSS * k
+    allowed = first_part * (bound - start) if has_start else FIRST_LOSS * k
     visited = 0
     while True:
         threshold = max(bound - allowed, start) if has_start or allowed < k else -np.inf

@@ -18,6 +18,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.certificate import OPTIMALITY
 from mprlib.optimisers.separation import Separator
+from mprlib.optimisers.whole.cut_listing import Listed
 from mprlib.optimisers.whole.leaf_programme import LeafProgramme, Optimum
 from mprlib.optimisers.whole.proof import Searched
 
@@ -26,9 +27,8 @@ FIRST_TREES, TREES = 12, 1
 # Counts are whole within this.
 WHOLE = 1e-6
 
-# From a node's optimum, the limits of its counts and a similarity: the best counts (G,) above it that were found, if
-# any, and whether no others are.
-Listing = Callable[[Optimum, tuple[FloatArray, FloatArray], float], tuple[IntArray | None, bool]]
+# From a node's optimum, the limits of its counts and a similarity: what was found above it, and whether all was.
+Listing = Callable[[Optimum, tuple[FloatArray, FloatArray], float], tuple[Listed, bool]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -84,9 +84,12 @@ class LeafBranching:
             self.visited += 1
             trees = FIRST_TREES if self.visited == 1 else TREES
             found = self.programme.optimum(node.low, node.high, self._enough(), trees)
-            if found.bound <= self._enough() or self._is_listed(node, found):
+            if found.bound <= self._enough():
                 return
-            node = replace(node, bound=min(node.bound, found.bound))
+            listed = self._listed(node, found)
+            if listed is None:
+                return
+            node = replace(listed, bound=min(node.bound, found.bound))
             cell, is_more = self.programme.parting(found.counts, WHOLE)
             if cell >= 0:
                 node = self._parted(node, cell, float(np.floor(found.counts[cell])), is_more=is_more)
@@ -96,14 +99,18 @@ class LeafBranching:
                 return
         self._push(node)
 
-    def _is_listed(self, node: _Node, found: Optimum) -> bool:
-        """Whether all sets of a node that may be better were listed, by the prices of its optimum; the best is kept."""
+    def _listed(self, node: _Node, found: Optimum) -> _Node | None:
+        """None where all sets of a node that may be better were listed, by the prices of its optimum; the best is kept.
+        Else the node, without counts that no such set has."""
         if not np.isfinite(found.bound - self.best):
-            return False
-        counts, is_complete = self.listing(found, (node.low, node.high), self.best)
-        if counts is not None:
-            self.best, self.counts = self.separator.pool.similarity(counts), counts
-        return is_complete
+            return node
+        listed, is_complete = self.listing(found, (node.low, node.high), self.best)
+        if listed.counts is not None:
+            self.best, self.counts = self.separator.pool.similarity(listed.counts), listed.counts
+        if is_complete or listed.ends is None:
+            return None
+        low, high = listed.ends.astype(float)
+        return replace(node, low=low, high=high)
 
     def _parted(self, node: _Node, cell: int, count: float, *, is_more: bool) -> _Node:
         """The child with up to so many items of a cell, or with more; the other one is open."""
@@ -121,7 +128,7 @@ class LeafBranching:
             if similarity > self.best:
                 self.best, self.counts = similarity, counts
             return False
-        return self.programme.add_trees(whole, self.programme.leaves.held(whole))
+        return self.programme.add_trees(self.programme.leaves.held(whole))
 
     def _push(self, node: _Node) -> None:
         self._opened += 1

@@ -108,23 +108,18 @@ class LeafCounts:
         low, high = np.ceil(self.target - distance - WHOLE), np.floor(self.target + distance + WHOLE)
         return np.maximum(low, self.fewest), np.minimum(high, self.most)
 
-    def secants(self, counts: FloatArray, held: FloatArray, rho: float, most: int) -> list[Secant]:
-        """The cuts of the trees that are worth most at counts (G,), which break them; held (U,), counts of the sets."""
-        below = np.floor(held + WHOLE)
-        worth = self.worths(below)
-        slope = self.worths(below + 1.0) - worth
-        allowed = self.allowed(rho)
+    def secants(self, held: FloatArray, rho: float, most: int) -> list[Secant]:
+        """The cuts of the trees that are worth most at counts of the sets (U,), which break them."""
+        from mprlib.optimisers.whole import leaf_kernel as kernel
+
+        secants = np.empty((4, held.size))
+        kernel.secant_worths(held, self.target, self.weight, self.oracle.is_signed, WHOLE, secants)
         found = []
-        trees = self.oracle.best_partitions(np.maximum(worth + slope * (held - below), 0.0), most)
-        for value, place in trees:
-            if value <= allowed * (1.0 + SMALLEST_VIOLATION):
-                break
-            row, leaves = slope[place], sorted(set(place.tolist()))
-            at_none = slope[leaves] * below[leaves]
-            size = float(np.abs(row).max()) or 1.0
-            lost = ROUNDING * float((worth[leaves] + np.abs(at_none)).sum())
-            offset = float((at_none - worth[leaves]).sum()) + lost
-            found.append(Secant(row=row / size, factor=1.0 / size, offset=offset / size))
+        least = self.allowed(rho) * (1.0 + SMALLEST_VIOLATION)
+        for _, place in self.oracle.best_partitions(secants[3], most, least):
+            row = np.empty(place.size)
+            size, offset, terms = kernel.write_secant(secants, place, row)
+            found.append(Secant(row=row, factor=1.0 / size, offset=(offset + ROUNDING * terms) / size))
         return found
 
     def worths(self, counts: FloatArray) -> FloatArray:

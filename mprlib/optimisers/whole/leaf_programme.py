@@ -18,7 +18,6 @@ from mprlib.function_classes.tree_oracle import TreeOracle
 from mprlib.optimisers.ball_line import PathLost
 from mprlib.optimisers.cell_pool import CellPool
 from mprlib.optimisers.cell_programme import CellProgramme
-from mprlib.optimisers.relaxation import top_sum
 from mprlib.optimisers.whole.leaf_counts import LeafCounts, Secant
 
 # What is violated by less is met.
@@ -41,13 +40,15 @@ SMALLEST_CERTIFICATE = 1e-9
 class Optimum:
     """bound: proven, -inf where no counts meet the rows; counts (G,), but for the solver's tolerance.
 
-    price (G,): of one item of each cell; a set leaves room - price.x of the rows unused. rows (J, G) and right (J,):
+    price (G,): of one item of each cell, and level, of the k-th best item net of it; a set leaves room - price.x of the
+    rows unused. rows (J, G) and right (J,):
     those held, until there are others.
     """
 
     bound: float
     counts: FloatArray
     price: FloatArray
+    level: float
     room: float
     rows: FloatArray
     right: FloatArray
@@ -91,10 +92,10 @@ class LeafProgramme:
             if found.bound <= enough or found.bound == np.inf:
                 break
             held = self.leaves.held(found.counts)
-            is_new = self._add_limits(limits, np.concatenate([held, -held, found.counts, -found.counts]))
+            is_new = self._add_limits(limits, held, found.counts)
             if trees > 0:
                 trees -= 1
-                is_new = self.add_trees(found.counts, held) or is_new
+                is_new = self.add_trees(held) or is_new
             if not is_new:
                 break
         return found
@@ -107,22 +108,21 @@ class LeafProgramme:
         cell = int(np.argmax(score))
         return (cell if score[cell] > 0.0 else -1), bool(up[cell] < down[cell])
 
-    def add_trees(self, counts: FloatArray, held: FloatArray) -> bool:
-        """Cuts of the trees that are worth more at counts (G,) than rho allows; held (U,), counts of the sets."""
-        secants = self.leaves.secants(counts, held, self._rho, MOST_TREES)
+    def add_trees(self, held: FloatArray) -> bool:
+        """Cuts of the trees that are worth more at counts of the sets (U,) than rho allows."""
+        secants = self.leaves.secants(held, self._rho, MOST_TREES)
         for one in secants:
             self._add(one, -1)
         return len(secants) > 0
 
-    def _add_limits(self, limits: FloatArray, counts: FloatArray) -> bool:
-        """Rows of the limits that counts (2U + 2G,) exceed most, as far as they are not held."""
-        excess = counts - limits
-        held = self._limit[: self._used]
-        excess[held[held >= 0]] = 0.0
-        over = np.flatnonzero(excess > FEASIBILITY)
-        worst = over[np.argsort(-excess[over], kind="stable")[:MOST_LIMITS]]
-        for one in worst:
-            self._add(Secant(row=self._row_of(int(one)), factor=0.0, offset=0.0), int(one))
+    def _add_limits(self, limits: FloatArray, held: FloatArray, counts: FloatArray) -> bool:
+        """Rows of the limits (2U + 2G,) that counts of the sets (U,) and of the cells (G,) exceed most, as far as they
+        are not held."""
+        from mprlib.optimisers.whole.leaf_kernel import broken_limits
+
+        worst = broken_limits(limits, held, counts, self._limit[: self._used], FEASIBILITY, MOST_LIMITS)
+        for one in worst.tolist():
+            self._add(Secant(row=self._row_of(one), factor=0.0, offset=0.0), one)
         return worst.size > 0
 
     def _row_of(self, limit: int) -> FloatArray:
@@ -153,30 +153,33 @@ class LeafProgramme:
 
     def _solved(self, limits: FloatArray) -> Optimum:
         """The optimum under the rows that are held."""
-        from mprlib.optimisers.whole.leaf_kernel import combined
+        from mprlib.optimisers.whole.leaf_kernel import right_sides
 
         self._drop()
-        terms, own = self._terms[:, : self._used], self._limit[: self._used]
-        right = np.where(own >= 0, limits[own], terms[0] * self._allowed + terms[1])
+        right = right_sides(limits, self._limit[: self._used], self._terms, self._allowed)
         try:
             vertex = self._programme.under(right)
         except PathLost:
             self._forget()
             raise
         self.solved += 1 + vertex.work // STEPS
-        rows = self._programme.cuts
-        price, room = combined(vertex.prices, rows), float(vertex.prices @ right)
+        bound = vertex.bound
         if vertex.is_infeasible:
-            shortfall = -room - top_sum(-price[self._pool.cell], self._pool.k)
-            is_proven = shortfall > SMALLEST_CERTIFICATE * float(vertex.prices.max(initial=0.0))
+            is_proven = bound < -SMALLEST_CERTIFICATE * float(vertex.prices.max(initial=0.0))
             bound = -np.inf if is_proven else np.inf
         else:
-            bound = top_sum(self._pool.scores - price[self._pool.cell], self._pool.k) + room
             idle = self._idle[: self._used]
             idle += 1
             idle[self._programme.is_needed()] = 0
-        counts = np.clip(vertex.counts, 0.0, self._pool.capacity)
-        return Optimum(bound=bound, counts=counts, price=price, room=room, rows=rows, right=right)
+        return Optimum(
+            bound=bound,
+            counts=np.minimum(np.maximum(vertex.counts, 0.0), self._pool.capacity),
+            price=vertex.price,
+            level=vertex.level,
+            room=vertex.room,
+            rows=self._programme.cuts,
+            right=right,
+        )
 
     def _drop(self) -> None:
         """Drop the rows that have not been tight for longest, where there are too many."""

@@ -68,9 +68,12 @@ def test_cuts_have_right_sides_of_their_own_and_penalties_are_no_more_than_what_
         other.add_cut(cut / limit)
     found, expected = own.under(right), other.maximise_similarity(1.0)
     assert found.is_infeasible == (expected is None)
+    assert found.price == pytest.approx(found.prices @ own.cuts, abs=1e-12)
     if expected is None:
+        assert found.bound < 0
         return
     similarity = similarity_of(pool, found)
+    assert found.bound == pytest.approx(similarity, abs=1e-9)
     assert similarity == pytest.approx(pool.fractional_similarity(expected.counts), abs=1e-7)
     for way, penalties in enumerate(own.penalties(found.counts, 1e-6)):
         for cell in np.flatnonzero(penalties >= 0)[:4]:
@@ -100,6 +103,70 @@ def test_cuts_without_a_price_can_be_dropped(seed: int) -> None:
         assert after is not None
         assert after.counts.tolist() == before.counts.tolist()
         assert after.prices.tolist() == before.prices[kept].tolist()
+
+
+@pytest.mark.parametrize("seed", SEEDS[:6])
+def test_an_inverse_is_the_same_after_exchanges_as_anew(seed: int) -> None:
+    """Cells and cuts in random order; those of one kind enter while those of either kind leave."""
+    from mprlib.optimisers import basis_kernel, basis_update_kernel, simplex_kernel
+
+    random = np.random.default_rng(seed)
+    cells, rows = 12, 20
+    cuts = basis_kernel.Cut(random.standard_normal((rows, cells)), np.zeros(rows), np.ones(rows))
+    basis = basis_kernel.Basis(
+        taken=np.zeros(cells, np.int64),
+        free=np.zeros(cells + 1, np.int64),
+        tight=np.zeros(cells + 1, np.int64),
+        is_tight=np.zeros(rows, np.int64),
+        number=np.array([1, 0, -1]),
+        inverse=np.empty((cells + 2, cells + 2)),
+    )
+    assert basis_kernel.invert(cuts, basis)
+    sizes = set()
+    for _ in range(60):
+        size = int(basis.number[0])
+        free, tight = basis.free[:size].tolist(), basis.tight[: size - 1].tolist()
+        position, cut, cell, place = -1, -1, -1, -1
+        if random.random() < 0.5 and size < cells:
+            cell = int(random.choice(sorted(set(range(cells)) - set(free))))
+        elif size > 1:
+            place = int(random.integers(size - 1))
+        else:
+            continue
+        if random.random() < 0.5:
+            cut = int(random.choice(sorted(set(range(rows)) - set(tight))))
+        else:
+            position = int(random.integers(size))
+        if basis_update_kernel.update_inverse(cuts, basis, position, cut, cell, place):
+            basis.number[2] += 1
+        else:
+            basis.number[2] = -1
+        simplex_kernel.exchange(basis, simplex_kernel.Leaving(position, cut, 1.0, 1.0), cell, 1, place)
+        size = int(basis.number[0])
+        updated, is_updated = basis.inverse[:size, :size].copy(), basis.number[2] > 0
+        if not basis_kernel.invert(cuts, basis):
+            return
+        fresh = basis.inverse[:size, :size]
+        assert not is_updated or np.abs(updated - fresh).max() <= 1e-6 * np.abs(fresh).max()
+        sizes.add(size)
+    assert max(sizes) > 3
+
+
+def test_the_inverse_gets_room_as_cells_become_free(monkeypatch) -> None:
+    pool, shares, random = pool_of(4)
+    cuts = [centred_cut(random.standard_normal(pool.cell_count), shares, pool.k) for _ in range(12)]
+
+    def similarity() -> float:
+        programme = CellProgramme(pool)
+        for cut in cuts:
+            programme.add_cut(cut)
+        found = programme.maximised(0.15)
+        assert found is not None and np.count_nonzero(programme.is_needed()) > 2
+        return pool.fractional_similarity(found.counts)
+
+    expected = similarity()
+    monkeypatch.setattr(cell_programme, "FIRST_FREE", 1)
+    assert similarity() == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_order_of_equal_scores_decides_nothing_of_what_is_proven() -> None:

@@ -45,12 +45,12 @@ def test_limits_and_secants_hold_for_all_sets_that_meet_rho(seed: int, tree: Tre
         assert (held >= low).all() and (held <= high).all()
         for _ in range(10):
             point = random.dirichlet(np.ones(3)) @ counts[random.choice(len(counts), 3)]
-            for secant in leaves.secants(point, leaves.held(point), rho, 4):
+            for secant in leaves.secants(leaves.held(point), rho, 4):
                 right = secant.factor * leaves.allowed(rho) + secant.offset
                 assert (inside @ secant.row <= right + 1e-12).all() and point @ secant.row > right
         for outside in counts[listed.values > rho * (1 + 1e-6)][::97]:
             own = outside.astype(float)
-            assert leaves.secants(own, leaves.held(own), rho, 1)
+            assert leaves.secants(leaves.held(own), rho, 1)
 
 
 def test_secants_see_what_counts_in_parts_hide() -> None:
@@ -60,8 +60,8 @@ def test_secants_see_what_counts_in_parts_hide() -> None:
     leaves = LeafCounts.of(cell_pool_of(problem, oracle.cells), oracle)
     point = np.array([1.5, 1.5])
     nearest = oracle.worst_in(np.array([2.0, 1.0]) / 3 - 0.5).value
-    assert leaves.secants(point, leaves.held(point), 0.99 * nearest, 1)
-    assert not leaves.secants(point, leaves.held(point), nearest, 1)
+    assert leaves.secants(leaves.held(point), 0.99 * nearest, 1)
+    assert not leaves.secants(leaves.held(point), nearest, 1)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -136,6 +136,17 @@ def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_sev
 
     most = nodes(1.0, 10**9)
     assert nodes(0.05, 10**9) < most and nodes(1.0, 1) < most
+
+
+@pytest.mark.parametrize("most", [-1.0, 100.0])
+def test_what_is_listed_first_changes_nothing_of_what_is_proven(monkeypatch, most: float) -> None:
+    """Parts of the gap one after the other, or all of it at once."""
+    monkeypatch.setattr(cut_listing, "MOST_AT_ONCE", most)
+    for seed in (1, 2, 5):
+        problem, tree = small_problem(seed), Tree()
+        listed = Listed(problem, tree)
+        for row in sweep(problem, "mopr", listed.rhos(), tree):
+            assert check(problem, listed, row) == "settled"
 
 
 def test_rows_are_dropped_and_nothing_else_changes(monkeypatch) -> None:
