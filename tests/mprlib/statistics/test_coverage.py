@@ -45,7 +45,7 @@ def test_the_interval_of_a_row_covers_it_and_is_narrow(own_intervals, name, kind
 
 @pytest.mark.parametrize("concentrations", [(200.0,), (1.0, 500.0, 500.0)])
 def test_what_is_fitted_to_shares_that_differ_by_noise_is_covered(concentrations):
-    """Without what their shares are expected to have too much, these intervals cover 0 to 50%."""
+    """Without what these shares are expected to have too much none of saturated's intervals holds."""
     setting = Setting(levels=(2, 7, 9), m=10_000, n=1_000, k=20, concentrations=concentrations)
     found = coverage(setting, populations=12, resamples=200, classes=["saturated", "tree"], kinds=["matched"])
     for name in ("saturated", "tree"):
