@@ -91,7 +91,7 @@ class Solve(Unit):
     """
 
     stage: ClassVar[str] = "solve"
-    version: ClassVar[int] = 27
+    version: ClassVar[int] = 28
     seconds: ClassVar[float] = 0.02
     is_shared: ClassVar[bool] = True
     form: ClassVar[str] = FORM
