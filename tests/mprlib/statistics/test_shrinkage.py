@@ -7,7 +7,7 @@ import pytest
 
 from mprlib import Problem, Reference
 from mprlib.statistics.shrinkage import expected_errors
-from tests.benchmarks.drawn_populations import Drawn, Setting
+from tests.drawn_populations import Drawn, Setting
 
 
 def cells_of_counts(counts) -> Reference:
