@@ -4,10 +4,11 @@ A share by itself errs to either side alike. Among many, those that are far from
 by noise in part: of ten groups of equal size the one that is largest in the sample is too large there. What is fitted
 to the sample's shares is fitted to that noise.
 
-The models are nested: equal shares, independent attributes, joint shares of pairs of attributes as in the sample, and
-the sample itself. Each is a step from the one before, of f degrees of freedom and a size chi^2, which is f on average
-where the population is at the simpler model already: the part (f - 2) / chi^2 of a step, at most all of it, is taken
-for noise. *Example*: of ten cells chi^2 = 40 from equal shares: 7/40 of what tells the sample from equal shares.
+The models are nested: equal shares; independent attributes, of which one after the other has its shares in the sample;
+joint shares of all pairs of attributes; and the sample itself. Each is a step from the one before, of f degrees of
+freedom and a size chi^2, which is f on average where the population is at the simpler model already: the part (f - 2) /
+chi^2 of a step, at most all of it, is taken for noise. *Example*: of ten cells chi^2 = 40 from equal shares: 7/40 of
+what tells the sample from equal shares.
 
 Source:  James and Stein 1961, by the argument of Efron and Morris 1973; Deming and Stephan 1940 for the models' fits.
 """
@@ -22,11 +23,9 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray, distinct_rows
 from mprlib.reference import Reference
 
-# Attributes whose joint shares a model takes from the sample: each alone, and all pairs.
-ORDERS = (1, 2)
-# Margins of a model times cells, some 20 ms of fitting: of more, as of continuous labels, it is left out.
+# Margins of all models times cells, some 20 ms of fitting: of more, as of continuous labels, models are left out.
 MOST_TERMS = 100_000
-# Rounds of fitting. Without gaps among the cells independence takes one, pairs some five.
+# Rounds of fitting. Without gaps among the cells independence takes one or two, pairs some five.
 MOST_ROUNDS = 30
 # A fit whose margins are this close to the sample's has as many digits as an estimate of noise can use.
 CLOSE = 1e-6
@@ -52,21 +51,18 @@ def expected_errors(population: Reference, attributes: Sequence[Sequence[int]]) 
 
 def _models(population: Reference, attributes: Sequence[Sequence[int]]) -> Iterator[tuple[FloatArray, int]]:
     """The shares (G,) that each model beyond equal shares fits, and how many of them are free; the simplest first."""
-    shares, levels = population.shares, np.zeros(len(attributes), dtype=np.int64)
-    fitted, free = _equal(shares.size), 0
-    for order in ORDERS:
-        chosen = list(combinations(range(levels.size), order))
-        # All attributes together are the sample itself.
-        if order >= levels.size or len(chosen) * shares.size > MOST_TERMS:
-            break
-        codes = [_codes(population, [attributes[at] for at in each]) for each in chosen]
-        if order == 1:
-            levels[:] = [code.max() + 1 for code in codes]
-        free += sum(int(np.prod(levels[list(each)] - 1)) for each in chosen)
-        if free >= shares.size - 1:
-            break
-        fitted = _fitted(fitted, shares, codes)
-        yield fitted, free
+    shares, number = population.shares, len(attributes)
+    fitted, free, codes = _equal(shares.size), 0, list[IntArray]()
+    # One attribute is the sample itself, and so are two as a pair.
+    if number > 1 and number * (number + 1) // 2 * shares.size <= MOST_TERMS:
+        for own in attributes:
+            codes.append(_codes(population, [own]))
+            fitted, free = _fitted(fitted, shares, codes), free + int(codes[-1].max())
+            yield fitted, free
+        if number > 2:
+            of_pairs = [_codes(population, pair) for pair in combinations(attributes, 2)]
+            free += sum(int(one.max() * other.max()) for one, other in combinations(codes, 2))
+            yield _fitted(fitted, shares, of_pairs), free
     yield shares, shares.size - 1
 
 

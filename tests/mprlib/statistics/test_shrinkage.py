@@ -45,12 +45,14 @@ def product(*levels) -> tuple[np.ndarray, list[range]]:
     return rows, [range(*ends) for ends in pairwise(starts)]
 
 
-def test_independent_attributes_are_one_step_from_equal_shares():
+def test_each_attribute_is_a_step_of_its_own():
+    """The first has too few levels to tell noise from. The second has three degrees of freedom, of which one counts."""
     rows, attributes = product([1, 3], [2, 2, 4, 8])
     population = Reference.of(rows)
-    step = population.shares - 1 / 8
-    squares = 64 * np.sum(step**2 * 8)
-    assert expected_errors(population, attributes) == pytest.approx(2 / squares * step)
+    of_first = population.labels @ [0.25, 0.75, 0, 0, 0, 0] / 4
+    step = population.shares - of_first
+    squares = 64 * np.sum(step**2 / of_first)
+    assert expected_errors(population, attributes) == pytest.approx(step / squares)
 
 
 def test_labels_that_are_no_levels_have_a_step_for_all():
