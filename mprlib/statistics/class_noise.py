@@ -21,6 +21,7 @@ from mprlib.problem import Problem
 from mprlib.statistics.draws import Block, Draws
 from mprlib.statistics.margin import distances_of
 from mprlib.statistics.resampling import is_drawn_in_cells
+from mprlib.statistics.shrinkage import expected_errors
 
 # Numbers of a class's resamples that are kept from selection to selection, 32 MB.
 LARGEST_KEPT = 4_000_000
@@ -127,12 +128,29 @@ class ClassNoise:
         spread[places[places >= 0]] = squares[places >= 0]
         return spread
 
+    @cached_property
+    def expected_errors(self) -> FloatArray:
+        """What the reference's shares (G,) are expected to have too much; of cells that are the pool's alone nothing is
+        known."""
+        reference, cells = self.problem.population, self.oracle.cells
+        attributes = tuple(self.problem.attributes.values())
+        own = reference.kept.get(("expected errors", attributes), lambda: expected_errors(reference, attributes))
+        errors, places = np.zeros(cells.size), cells.reference_cell
+        errors[places[places >= 0]] = own[places >= 0]
+        return errors
+
     def drifts(self, differences: FloatArray, found: Sequence[Worst], parts: FloatArray) -> FloatArray:
         """v(part d - x*) - part v(d) for each resample's noise x*, (S, B), of d (S, G) whose worst cases (S,) are known
         and parts (S,) of them."""
         kept, values = parts[:, None] * differences, parts * np.array([one.value for one in found])
         blocks = [self._drifts(kept, values, found, seen) for seen in self._all_seen()]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+
+    def values(self, differences: FloatArray) -> FloatArray:
+        """v(d - x*) for each resample's noise x*, (S, B), at the sample's own masses, of d (S, G)."""
+        # Where masses play no part, what drifts from 0.
+        origin = np.zeros(len(differences))
+        return np.concatenate([self._drifts(differences, origin, (), seen) for seen in self._all_seen()], axis=1)
 
     def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
         """Of one block: kept (S, G) is what remains of d, and values (S,) of its value."""

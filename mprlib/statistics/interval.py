@@ -15,9 +15,10 @@ shares p, so that MPR = v(d), and what it estimates is v(p - Q). Resamples give 
   bad, the sample tells them apart by noise: for classes that are no balls tau is divided by sqrt(ln m), as the
   slackness of moment inequalities is (Andrews and Soares 2010).
 
-**Of a selection that was fitted to the sample** the noise is unknown to what fitted it. Given q, p is fixed and
-v(p - Q) is distributed as v(d + x*), if Q is as likely to be on one side of q as on the other: its upper quantile is
-the upper end, as far as it is beyond the one above; the lower end is the one above.
+**Of a selection that was fitted to the sample** the noise is unknown to what fitted it. Given q, p is fixed, and Q is
+distributed as q - b + x*: b is what q is expected to have too much where it lies near a simpler model
+(`mprlib.statistics.shrinkage`). The upper quantile of v(d + b - x*), at the masses that q has, is the upper end, as far
+as it is beyond the one above and not beyond that for all selections; the lower end is the one above.
 
 *Items that are among the reference's rows* pull q towards p by k/m: MPR is then (1 - k/m) times that against the other
 rows. The upper end allows for it where that may be. docs/method.md has the proofs.
@@ -211,10 +212,10 @@ def _intervals(noise: ClassNoise, selected: Sequence[_Selected]) -> list[Interva
     drifting = [place for place in alone if isinstance(selected[place].found, WorstCase)] if noise.has_drifts else []
     own = [place for place in drifting if low[place] > 0]
     fitted = [place for place in drifting if selected[place].chosen.is_fitted]
-    for place, drift in zip(fitted, _quantiles(noise, [selected[place] for place in fitted], sign=-1.0)):
-        high[place] = max(high[place], selected[place].found.upper_bound + drift)
+    for place, end in zip(fitted, _upper_of_fitted(noise, [selected[place] for place in fitted])):
+        high[place] = max(high[place], min(end, bounds[place] + noise.of_all))
     left = low[own] / values[own] / noise.slack
-    for place, drift in zip(own, _quantiles(noise, [selected[place] for place in own], parts=left)):
+    for place, drift in zip(own, _quantiles(noise, [selected[place] for place in own], left)):
         low[place] = max(low[place], selected[place].found.value - drift)
     return [
         Interval(*ends) if one.is_for_all(noise) else _allowed_for(one, *ends)
@@ -222,19 +223,25 @@ def _intervals(noise: ClassNoise, selected: Sequence[_Selected]) -> list[Interva
     ]
 
 
+def _upper_of_fitted(noise: ClassNoise, selected: Sequence[_Selected]) -> list[float]:
+    """The quantile of v(p - Q) of each selection, as Q is distributed given the sample."""
+    if not selected:
+        return []
+    differences = np.array([one.differences for one in selected]) + noise.expected_errors
+    found: list[float] = noise.quantiles(noise.values(differences)).tolist()
+    return found
+
+
 def _allowed_for(one: _Selected, low: float, high: float) -> Interval:
     """Ends that allow for items among the reference's rows."""
     return Interval(min(low, one.found.value), high + one.found.upper_bound * one.part / (1.0 - one.part))
 
 
-def _quantiles(
-    noise: ClassNoise, selected: Sequence[_Selected], parts: FloatArray | float = 1.0, sign: float = 1.0
-) -> list[float]:
-    """The quantile of v(part d - x*) - part v(d) of each selection, or of -d."""
+def _quantiles(noise: ClassNoise, selected: Sequence[_Selected], parts: FloatArray) -> list[float]:
+    """The quantile of v(part d - x*) - part v(d) of each selection."""
     if not selected:
         return []
-    differences = sign * np.array([one.differences for one in selected])
-    parts = np.broadcast_to(parts, len(selected))
+    differences = np.array([one.differences for one in selected])
     found: list[float] = noise.quantiles(noise.drifts(differences, [one.found for one in selected], parts)).tolist()
     return found
 

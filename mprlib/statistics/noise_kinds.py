@@ -90,6 +90,16 @@ class SaturatedNoise(ClassNoise):
         kernel.saturated_drifts(kept, seen.moved, seen.masses, self.oracle.scale, drifts)
         return drifts
 
+    def values(self, differences: FloatArray) -> FloatArray:
+        """As of a ball, which it is at one set of masses."""
+        from mprlib.statistics import noise_kernel as kernel
+
+        units, blocks = np.sqrt(self.oracle.scale / self.oracle.cells.masses), []
+        for seen in self._all_seen():
+            blocks.append(np.empty((len(differences), seen.moved.shape[1])))
+            kernel.ball_lengths(differences * units, seen.moved * units[:, None], blocks[-1])
+        return np.concatenate(blocks, axis=1)
+
 
 class GroupsNoise(ClassNoise):
     """Of named groups: each has the error of its own share."""
@@ -165,6 +175,16 @@ class TreeNoise(ClassNoise):
     def _drifts(self, kept: FloatArray, values: FloatArray, found: Sequence[Worst], seen: Seen) -> FloatArray:
         """moved and masses (B, G)."""
         return np.array([self._drift(*one, seen) for one in zip(kept, values.tolist(), found)])
+
+    def values(self, differences: FloatArray) -> FloatArray:
+        """Of all trees, at one set of masses."""
+        kept = [self.oracle.leaf_sums(row[None, :])[:, 0] for row in differences]
+        masses, blocks = self.oracle.leaf_sums(self.oracle.cells.masses[None, :]), []
+        for seen in self._all_seen():
+            assert seen.leaves is not None
+            leaves = MovedLeaves.of(seen.leaves.moved, masses)
+            blocks.append(np.array([self.oracle.gaps_near(own, leaves) for own in kept]))
+        return np.concatenate(blocks, axis=1)
 
     def _drift(self, kept: FloatArray, value: float, found: Worst, seen: Seen) -> FloatArray:
         assert isinstance(found, WorstCase) and seen.leaves is not None

@@ -43,6 +43,17 @@ def test_the_interval_of_a_row_covers_it_and_is_narrow(own_intervals, name, kind
     assert widths.mean() <= WIDEST * np.quantile(np.abs(errors), 1.0 if kind.startswith("mopr") else 0.95)
 
 
+@pytest.mark.parametrize("concentrations", [(200.0,), (1.0, 500.0, 500.0)])
+def test_what_is_fitted_to_shares_that_differ_by_noise_is_covered(concentrations):
+    """Without what these shares are expected to have too much none of saturated's intervals holds."""
+    setting = Setting(levels=(2, 7, 9), m=10_000, n=1_000, k=20, concentrations=concentrations)
+    found = coverage(setting, populations=12, resamples=200, classes=["saturated", "tree"], kinds=["matched"])
+    for name in ("saturated", "tree"):
+        covered, _, widths, errors = map(np.array, zip(*found["interval", name, "matched"]))
+        assert covered.mean() >= 0.9
+        assert widths.mean() <= WIDEST * np.abs(errors).max()
+
+
 @pytest.mark.parametrize("name", CLOSED)
 def test_margin_covers_all_selections_at_once(records, name):
     assert np.mean([record[0] for record in records["margin", name, "all"]]) >= FLOOR_AT_ONCE

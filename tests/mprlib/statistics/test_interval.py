@@ -94,6 +94,18 @@ def test_what_is_left_out_as_never_the_worst_is_never_the_worst(name):
 
 
 @pytest.mark.parametrize("name", CLOSED)
+def test_at_the_masses_of_the_sample_values_are_those_of_the_class(name):
+    problem = one_hot_problem()
+    noise = class_noise(problem, function_class(name), 0.975, Draws(problem, 50, 3))
+    differences = cells_of(problem).differences(selection_weights(problem, problem.best_first[:20]))
+    [block] = noise.draws.blocks()
+    weighs_cells = name in ("saturated", "tree")
+    moved = noise.draws.moved_and_masses(block)[0] if weighs_cells else noise.draws.moved(block)
+    expected = [noise.oracle.worst_in(differences - row).value for row in moved]
+    assert noise.values(differences[None])[0] == pytest.approx(expected, abs=2e-12)
+
+
+@pytest.mark.parametrize("name", CLOSED)
 def test_intervals_of_several_selections_are_those_of_each(name, monkeypatch):
     """To the last bit, whatever is beside them."""
     monkeypatch.setattr("mprlib.statistics.interval.TOGETHER", 4)
