@@ -12,6 +12,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.sorting_kernel import order_of
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 
 
@@ -80,7 +81,7 @@ def cut_options(cells: CutCells, budget: float) -> CutOptions:
                 count[cell, place] = taken
                 size[cell] += 1
         low[cell], high[cell] = count[cell, : size[cell]].min(), count[cell, : size[cell]].max()
-    order = np.argsort(size, kind="mergesort")
+    order = order_of(size)
     items, priced = np.zeros((number + 1, 2), np.int64), np.zeros(number + 1)
     for place in range(number - 1, -1, -1):
         cell = order[place]
