@@ -127,7 +127,7 @@ class _PartCompiler(CompilerBase):
 class _Part(CPUDispatcher):
     """A function as other compiled functions call it."""
 
-    entry: CPUDispatcher
+    entry: Any
 
     def compile(self, sig: Any) -> Any:
         """Numba's own, but for what Python has called before."""
