@@ -7,7 +7,8 @@ Without a marker: every day, `make test`. `system`: clusters, kills, signals, a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Callable, Generator, Iterator
 
 import pytest
 
@@ -20,6 +21,18 @@ BRIEF_SHARE = 0.05
 def pytest_addoption(parser: pytest.Parser) -> None:
     """--full."""
     parser.addoption("--full", action="store_true", help="run tests marked full, and every case of the fuzzers: hours")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays in use: looking for garbage among it takes a third of collecting, and some
+    of every test's time afterwards."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

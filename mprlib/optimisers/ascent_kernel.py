@@ -10,7 +10,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.feature_columns_kernel import columns_of, products_of
 from mprlib.optimisers.near_kernel import distances, margin
-from mprlib.optimisers.sorting_kernel import nth
+from mprlib.optimisers.sorting_kernel import nth, order_of
 
 # Squares that differ by less than this part may be the same root by rounding.
 NEARLY = 1.0 + 1e-9
@@ -268,7 +268,10 @@ def nearest(pool: Scores, price: FloatArray, most: int) -> IntArray:
         return np.arange(price.size)
     level = margin(pool.scores, pool.first, pool.capacity, price, pool.k)
     distance = distances(pool.scores, pool.first, pool.capacity, price, level)
-    return np.sort(np.argsort(distance, kind="mergesort")[:most])
+    is_near = np.zeros(price.size, np.bool_)
+    for cell in order_of(distance)[:most]:
+        is_near[cell] = True
+    return np.flatnonzero(is_near)
 
 
 @compiled

@@ -16,6 +16,7 @@ import numpy as np
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
 from mprlib.optimisers.order_kernel import Course, Rest, add_item, best_of_rest, distance_of, rest_of
+from mprlib.optimisers.sorting_kernel import order_of
 
 # A part of the beam is kept for the states nearest to the reference, one in so many.
 NEAREST = 4
@@ -118,14 +119,14 @@ def extended(course: Course, layer: Layer, width: int, place: int, least: float,
 @compiled
 def kept(found: Layer, size: int, width: int) -> IntArray:
     """Which of the states go on: the largest bounds, and some of the smallest gaps among the others."""
-    by_bound = np.argsort(-found.bound[:size], kind="mergesort")
+    by_bound = order_of(-found.bound[:size])
     if size <= width:
         return by_bound
     first = width - width // NEAREST
     chosen = np.zeros(width, np.int64)
     chosen[:first] = by_bound[:first]
     rest = by_bound[first:]
-    nearest = np.argsort(found.distance[rest], kind="mergesort")
+    nearest = order_of(found.distance[rest])
     chosen[first:] = rest[nearest[: width - first]]
     return chosen
 

@@ -1,9 +1,14 @@
-"""Compiled selection and sorting of few numbers, in place: numpy's count references at every step."""
+"""Compiled selection and sorting of few numbers: numpy's count references at each step, and take seconds to compile."""
 
 from __future__ import annotations
 
-from mprlib.arrays import FloatArray
-from mprlib.compiled import uncounted
+import numpy as np
+
+from mprlib.arrays import FloatArray, IntArray
+from mprlib.compiled import compiled, uncounted
+
+# Numbers that are sorted by insertion before they are merged.
+RUN = 16
 
 
 @uncounted
@@ -45,3 +50,43 @@ def sort(values: FloatArray, size: int) -> None:
                 at -= step
             values[at] = value
         step //= 3
+
+
+@compiled
+def order_of(keys: FloatArray | IntArray) -> IntArray:
+    """The places of the keys (n,) in rising order of these, equal ones as they are: np.argsort(keys, kind="stable")."""
+    size = keys.size
+    order, other = np.empty(size, np.int64), np.empty(size, np.int64)
+    sort_runs(keys, order)
+    width = RUN
+    while width < size:
+        merge_runs(keys, order, width, other)
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@uncounted
+def sort_runs(keys: FloatArray | IntArray, order: IntArray) -> None:
+    """Write the order of the keys within every run."""
+    for place in range(keys.size):
+        start, at = place - place % RUN, place
+        while at > start and keys[order[at - 1]] > keys[place]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = place
+
+
+@uncounted
+def merge_runs(keys: FloatArray | IntArray, order: IntArray, width: int, merged: IntArray) -> None:
+    """Write the order with every two sorted runs of that width made one."""
+    for start in range(0, keys.size, 2 * width):
+        middle, end = min(start + width, keys.size), min(start + 2 * width, keys.size)
+        left, right = start, middle
+        for place in range(start, end):
+            if left < middle and (right == end or keys[order[left]] <= keys[order[right]]):
+                merged[place] = order[left]
+                left += 1
+            else:
+                merged[place] = order[right]
+                right += 1

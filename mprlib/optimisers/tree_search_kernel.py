@@ -14,6 +14,7 @@ from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled, uncounted
 from mprlib.optimisers.cooling_kernel import Cooling, allowed_rise, factor
 from mprlib.optimisers.random_kernel import below, next_state, part
+from mprlib.optimisers.sorting_kernel import order_of
 from mprlib.optimisers.tree_moves_kernel import REFUSED, Here, Kept, Trees, best, is_refused, moved, placed
 
 # A gain below this is rounding of sums of k scores.
@@ -162,7 +163,7 @@ def near_moves(scores: Scores, counts: IntArray) -> Moves:
                 move[count, 0], move[count, 1], gain[count] = giving, taking, own
                 lost[count] = scores.price[taking] - scores.price[giving] - own
                 count += 1
-    order = np.argsort(lost[:count], kind="mergesort")
+    order = order_of(lost[:count])
     return Moves(move[order], gain[order])
 
 
@@ -186,7 +187,7 @@ def pairs(moves: Moves, most: int) -> Moves:
 def best_within(trees: Trees, here: Here, kept: Kept, moves: Moves, limit: float, left: int) -> tuple[bool, int]:
     """Make the move that gains most of those within a limit, if any; and how often the best tree was asked for."""
     asked = 0
-    for one in np.argsort(-moves.gain, kind="mergesort"):
+    for one in order_of(-moves.gain):
         if moves.gain[one] <= SMALLEST_GAIN or asked == left:
             break
         if is_refused(trees, here, kept, moves.move[one], limit):

@@ -10,6 +10,7 @@ from mprlib.arrays import FloatArray
 from mprlib.compiled import compiled
 from mprlib.optimisers.basis_kernel import Basis, Cut, Items, priced
 from mprlib.optimisers.simplex_kernel import INFEASIBLE, OPTIMAL, optimise
+from mprlib.optimisers.sorting_kernel import order_of
 
 # Steps after which the inverse of the basis is computed anew.
 MOST_UPDATES = 30
@@ -52,7 +53,7 @@ def best_sum(items: Items, price: FloatArray, level: float) -> float:
 def cheapest_sum(items: Items, price: FloatArray) -> float:
     """The sum of the k smallest prices of items."""
     left, total = items.k, 0.0
-    for cell in np.argsort(price, kind="mergesort"):
+    for cell in order_of(price):
         at = items.offset[cell] + 1
         while left > 0 and items.marginals[at] > -np.inf:
             total += price[cell]

@@ -36,6 +36,17 @@ CALL = "from pathlib import Path; import mprlib.tiny_kernel as kernel; print(Pat
 import mprlib.compiled as c; f = c.compilation(); print(f.functions, f.is_kept)"
 CALL_BOTH = "import mprlib.tiny_kernel as kernel; import mprlib.compiled as c; print(kernel.twice_both(20), \
 c.compilation().functions, kernel.twice(21), c.compilation().functions)"
+# How often `twice` is compiled where Python calls it first, and whether garbage is looked for afterwards.
+CALL_PART_LAST = """
+import gc
+from numba.core import event
+import mprlib.tiny_kernel as kernel
+
+with event.install_recorder("numba:compile") as found:
+    kernel.twice(21)
+    kernel.twice_both(20)
+print([one.data["dispatcher"].__name__ for _, one in found.buffer if one.is_start], gc.isenabled())
+"""
 IMPORTED = "import sys, mprlib; sys.exit('numba' in sys.modules)"
 
 
@@ -75,6 +86,10 @@ def test_a_function_that_another_one_calls_is_no_function_of_its_own_before_pyth
     first, second = (called(tmp_path / "cache", tmp_path / name, program=CALL_BOTH) for name in ("first", "second"))
     assert first.split() == ["42", "1", "42", "2"]
     assert second.split() == ["42", "0", "42", "0"]
+
+
+def test_what_python_called_before_is_not_compiled_anew_as_a_part(tmp_path):
+    assert called(tmp_path / "cache", tmp_path / "copy", program=CALL_PART_LAST) == "['twice', 'twice_both'] True\n"
 
 
 def test_a_module_is_compiled_anew_where_one_that_it_names_changed_and_no_other(tmp_path):

@@ -12,6 +12,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.sorting_kernel import order_of
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 
 
@@ -142,7 +143,7 @@ def cut_options(items: PricedItems, ends: IntArray, losses: FloatArray) -> CutOp
             total += decided[cell]
             lost_before += losses[0, cell]
             priced_before += decided[cell] * items.price[cell]
-    order = np.argsort(size, kind="mergesort")
+    order = order_of(size)
     others = order[np.count_nonzero(size == 1) :]
     number = others.size
     offset = np.zeros(number + 1, np.int64)

@@ -12,6 +12,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.sorting_kernel import order_of
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 
 
@@ -73,7 +74,7 @@ def options_below(problem: Grouped, budget: float) -> Options:
                     place -= 1
                 count[cell, place] = taken
                 size[cell] += 1
-    order = np.argsort(size, kind="mergesort")
+    order = order_of(size)
     fewest, most = np.zeros((cells + 1, groups), np.int64), np.zeros((cells + 1, groups), np.int64)
     items = np.zeros((cells + 1, 2), np.int64)
     for place in range(cells - 1, -1, -1):

@@ -14,6 +14,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.sorting_kernel import order_of
 from mprlib.optimisers.whole.decoder_kernel import ROUNDING
 from mprlib.optimisers.whole.product_price_kernel import Squares, best_count, greedy, offsets
 
@@ -114,7 +115,7 @@ def choices_below(squares: Squares, by: tuple[Losses, Losses], budgets: tuple[fl
                     place -= 1
                 counts[cell, place] = taken
                 size[cell] += 1
-    order = np.argsort(size > 1, kind="mergesort")
+    order = order_of(1 * (size > 1))
     fewest, most = np.zeros((cells, sets), np.int64), np.zeros((cells, sets), np.int64)
     after, items = np.zeros((2, squares.weight.size), np.int64), np.zeros((cells + 1, 2), np.int64)
     for place in range(cells - 1, -1, -1):

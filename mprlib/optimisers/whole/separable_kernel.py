@@ -15,6 +15,7 @@ import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray
 from mprlib.compiled import compiled
+from mprlib.optimisers.sorting_kernel import order_of
 
 # Sums of k scaled scores differ by less than this through rounding.
 ROUNDING = 1e-12
@@ -228,7 +229,7 @@ def search(found: Choices, terms: Terms, start: float, nodes: int, best: IntArra
     `nodes` where the search was not finished.
     """
     cells, k, limit = found.size.size, terms.k, terms.limit
-    order = np.argsort(-found.size, kind="mergesort")
+    order = order_of(-found.size)
     fewest, most, least, largest = rests(found, order)
     pick = np.zeros(cells + 1, np.int64)
     taken = np.zeros(cells + 1, np.int64)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mprlib.optimisers.sorting_kernel import nth, sort
+from mprlib.optimisers.sorting_kernel import RUN, nth, order_of, sort
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -27,3 +27,11 @@ def test_the_number_at_a_place_is_that_of_all_sorted(seed: int) -> None:
     assert nth(found, size, place) == found[place] == np.sort(values[:size])[place]
     assert sorted(found[:size]) == sorted(values[:size]) and (found[size:] == values[size:]).all()
     assert found[:place].max(initial=-np.inf) <= found[place] <= found[place:size].min()
+
+
+@pytest.mark.parametrize("size", [0, 1, RUN, RUN + 1, 3 * RUN, 1_000])
+@pytest.mark.parametrize("levels", [3, 1_000_000])
+def test_places_are_in_the_order_of_their_keys_and_equal_keys_as_they_are(size: int, levels: int) -> None:
+    keys = np.random.default_rng(size).integers(0, levels, size)
+    for one in (keys, keys.astype(float), np.sort(keys), -np.sort(keys)):
+        assert order_of(one).tolist() == np.argsort(one, kind="stable").tolist()
