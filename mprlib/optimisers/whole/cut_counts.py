@@ -110,6 +110,7 @@ class TreeProof:
             rho=relaxation.rho,
             best=start if found.counts is None else self.pool.similarity(found.counts),
             most=most,
+            gap=relaxation.bound - start,
             listing=partial(self.listing.within, relaxation.rho),
         )
         further = branching.searched(found.bound)
