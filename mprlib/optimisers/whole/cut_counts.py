@@ -34,9 +34,10 @@ from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 # nodes, and one more for each so many entries of its table of leaves.
 LISTED = 15
 LEAST_COST, COST_ENTRIES = 650, 300
-# Few proofs end where the listing did not even end in the first part of the gap: these have this part of the linear
-# programmes, and are left out where fewer than so many remain, which the first node alone may take.
-PART_FOR_HARD, FEWEST_PROGRAMMES = 0.05, 13
+# Few proofs end where the listing did not even end in the first part of a gap, unless that is wide, relative to the
+# bound: these have this part of the linear programmes, and are left out where fewer than so many remain, which the
+# first node alone may take.
+PART_FOR_HARD, FEWEST_PROGRAMMES, WIDE_GAP = 0.05, 13, 0.005
 # Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
 # tables, and within limits.
 MEASURED_ENTRIES = 200_000_000
@@ -100,7 +101,7 @@ class TreeProof:
     def _branched(self, relaxation: Relaxation, found: Searched, start: float, nodes: int) -> Searched:
         """The result of branch and bound after a listing that did not end, where it has a prospect."""
         most = nodes // self.cost()
-        if start > -np.inf and found.bound == relaxation.bound:
+        if start > -np.inf and found.bound == relaxation.bound and not self._is_wide(found.bound, start):
             most = int(PART_FOR_HARD * most)
             if most < FEWEST_PROGRAMMES:
                 return found
@@ -116,3 +117,8 @@ class TreeProof:
         further = branching.searched(found.bound)
         counts = found.counts if further.counts is None else further.counts
         return replace(further, counts=counts, nodes=found.nodes + further.nodes)
+
+    def _is_wide(self, bound: float, start: float) -> bool:
+        """Whether a bound leaves much room above an incumbent's similarity."""
+        mean, k = self.pool.scale.mean, self.pool.k
+        return mean(bound, k) - mean(start, k) > WIDE_GAP * abs(mean(bound, k))
