@@ -34,10 +34,9 @@ from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 # nodes, and one more for each so many entries of its table of leaves.
 LISTED = 15
 LEAST_COST, COST_ENTRIES = 650, 300
-# Few proofs end where the listing did not even end in the first part of a gap, or met more sets than ten to this power,
-# unless the gap is wide, relative to the bound: these have this part of the linear programmes, and are left out where
-# fewer than so many remain, which the first node alone may take.
-HARD_SETS, WIDE_GAP, PART_FOR_HARD, FEWEST_PROGRAMMES = 10.0, 0.005, 0.05, 13
+# Few proofs end where the listing did not even end in the first part of the gap: these have this part of the linear
+# programmes, and are left out where fewer than so many remain, which the first node alone may take.
+PART_FOR_HARD, FEWEST_PROGRAMMES = 0.05, 13
 # Sets that the measuring code is asked about for one rho: as many as take some milliseconds, by the size of its
 # tables, and within limits.
 MEASURED_ENTRIES = 200_000_000
@@ -92,22 +91,19 @@ class TreeProof:
         first = self.listing.first_part(items, relaxation.bound - start)
         found = deepened(search, relaxation.bound, start, -(-nodes // LISTED), self.pool.k, first)
         found = replace(found, counts=listed.counts)
-        if found.is_complete:
-            return found
-        is_hard = start > -np.inf and (found.bound == relaxation.bound or listed.sets > HARD_SETS)
-        most = nodes // self.cost()
-        if is_hard and not self._is_wide(relaxation.bound, start):
-            most = int(PART_FOR_HARD * most)
-            if most < FEWEST_PROGRAMMES:
-                return found
-        return self._branched(relaxation, found, start, most)
+        return found if found.is_complete else self._branched(relaxation, found, start, nodes)
 
     def obstacle(self, rho: float) -> str:
         """None in words."""
         return ""
 
-    def _branched(self, relaxation: Relaxation, found: Searched, start: float, most: int) -> Searched:
-        """The result of branch and bound, by so many linear programmes, after a listing that did not end."""
+    def _branched(self, relaxation: Relaxation, found: Searched, start: float, nodes: int) -> Searched:
+        """The result of branch and bound after a listing that did not end, where it has a prospect."""
+        most = nodes // self.cost()
+        if start > -np.inf and found.bound == relaxation.bound:
+            most = int(PART_FOR_HARD * most)
+            if most < FEWEST_PROGRAMMES:
+                return found
         branching = LeafBranching(
             separator=self.separator,
             programme=self.programme(),
@@ -120,8 +116,3 @@ class TreeProof:
         further = branching.searched(found.bound)
         counts = found.counts if further.counts is None else further.counts
         return replace(further, counts=counts, nodes=found.nodes + further.nodes)
-
-    def _is_wide(self, bound: float, start: float) -> bool:
-        """Whether a bound leaves much room above an incumbent's similarity."""
-        mean, k = self.pool.scale.mean, self.pool.k
-        return mean(bound, k) - mean(start, k) > WIDE_GAP * abs(mean(bound, k))

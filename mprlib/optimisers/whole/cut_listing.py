@@ -52,13 +52,12 @@ class Cuts:
 class Listed:
     """What the listings of one problem found, so far: the best counts (G,), if any, their similarity, or one that is of
     no interest, and how many sets may still be measured; ends (2, G), the first and the last count of each cell in any
-    set that was looked for last, and the logarithm of how many sets these make."""
+    set that was looked for last."""
 
     best: float
     left: int
     counts: IntArray | None = None
     ends: IntArray | None = None
-    sets: float = -np.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -141,7 +140,7 @@ class CutListing:
         rho, bound = limits
         ends, losses = _ends_of(self.pool)
         choices = of_options.choices(items, bound - listed.best, ends, losses)
-        listed.ends, listed.sets = ends, choices
+        listed.ends = ends
         if choices == -np.inf or choices > SETS_A_NODE + log10(max(nodes, 1)):
             return bool(choices == -np.inf), 0
         options, first = of_options.cut_options(items, ends, losses), cuts()

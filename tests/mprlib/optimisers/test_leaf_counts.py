@@ -116,7 +116,6 @@ def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_sev
     """What is said remains right."""
     monkeypatch.setattr(cut_counts, "LISTED", 10**9)
     monkeypatch.setattr(cut_listing, "SETS_A_NODE", -np.inf)
-    monkeypatch.setattr(cut_counts, "WIDE_GAP", np.inf)
     problem, tree, visited = small_problem(5), Tree(), []
     listed, searched = Listed(problem, tree), LeafBranching.searched
 
@@ -137,11 +136,7 @@ def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_sev
         return sum(visited)
 
     most = nodes(1.0, 10**9)
-    few = nodes(0.05, 10**9)
-    assert few < most and nodes(1.0, 1) < most and nodes(1.0, 10**9, closed=50.0) < most
-    # Of a wide gap proofs are not left out.
-    monkeypatch.setattr(cut_counts, "WIDE_GAP", 0.0)
-    assert nodes(0.05, 10**9) == most > few
+    assert nodes(0.05, 10**9) < most and nodes(1.0, 1) < most and nodes(1.0, 10**9, closed=50.0) < most
 
 
 @pytest.mark.parametrize("most", [-1.0, 100.0])
