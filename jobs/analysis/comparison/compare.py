@@ -73,7 +73,7 @@ def compare(
         groups=_with_gaps(groups, old, new, labels),
         only_old=sorted(held[0] - held[1]),
         only_new=sorted(held[1] - held[0]),
-        remarks=[*_without_items(old, new, queries), *remarks(old, new), *moved_by_reference(cases)],
+        remarks=[*_without_items(old, new, queries), *remarks(old, new, labels), *moved_by_reference(cases)],
         level=level,
         threshold=threshold,
         mpr_threshold=mpr_threshold,
