@@ -16,7 +16,7 @@ from ...words import numbered
 from ..cases import CASE, QUESTION, is_audited
 from ..frames import records
 from ..load import Run
-from ..wording import percent
+from ..wording import labelled, percent
 from .labellers import Labellers
 from .pairing import shared_cases
 
@@ -84,10 +84,10 @@ def reference_remarks(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
 
 def moved_by_reference(cases: pd.DataFrame) -> Iterator[str]:
     """Cases that are worse off though their own selection did not move beyond chance; cases as `verdicts` has them."""
-    rows = records(cases[cases["is_moved_by_reference"].astype(bool)])
+    rows = [row for row in labelled(cases) if row["is_moved_by_reference"]]
     if rows:
         named = [
-            f"{row['query']!r} (largest gap {100 * row['gap_old']:.1f} points before, {100 * row['gap_new']:.1f} now)"
+            f"{row['label']!r} (largest gap {100 * row['gap_old']:.1f} points before, {100 * row['gap_new']:.1f} now)"
             for row in rows[:NAMED]
         ]
         more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""

@@ -75,6 +75,13 @@ def test_a_rise_that_is_the_references_alone_is_said_and_no_regression(tmp_path,
     ) in text
 
 
+def test_a_rise_that_is_the_references_names_its_case(tmp_path, capsys):
+    monday = week(tmp_path, "monday", shown(False), EVEN, k=[8, 16])
+    next_monday = week(tmp_path, "next", shown(False), FEW, k=[8, 16])
+    _, _, text = compared(capsys, monday, next_monday)
+    assert "MPR of 'nurse, k = 8' (largest gap 0.0 points before, 33.3 now), 'nurse, k = 16' (largest" in text
+
+
 def test_lists_of_another_size_lose_mpr_of_normalised_classes_alone(tmp_path, capsys):
     classes = ["groups", "linear"]
     monday = week(tmp_path, "monday", shown(False), EVEN, function_classes=classes)
