@@ -51,7 +51,7 @@ LAYERS = [
     {"label_error", "stated_table"},
     {"reference", "reference_arguments", "reference_columns", "populations"},
     {"problem", "problem_arguments", "pool_order", "coded_problem", "from_frames", "cells"},
-    {"assumptions", "attention", "calibration", "prior_shift", "naming", "probes"},
+    {"assumptions", "attention", "calibration", "prior_shift", "naming", "probes", "shrinkage"},
     {"function_classes", "witness"},
     {"intervals", "lotteries"},
     {"lotteries_of_rows", "lottery_kernel", "lottery_reuse"},

@@ -57,6 +57,7 @@ SOLVING_CODE = (
     "mprlib.reference_columns",
     "mprlib.selection",
     "mprlib.shares",
+    "mprlib.shrinkage",
     "mprlib.stated_table",
     "mprlib.statistics",
     "mprlib.tables.groups",

@@ -10,7 +10,8 @@ audit that takes its labels to be better than they are claims more. What a claim
 these errors that is against it: if claims were made only where estimates are off in their favour, an error e, which is
 as likely as -e, would count with the sign that makes the true MPR larger. So each draw of e counts with that sign. For
 a single direction it is what a normal error of 5% in the place of 10% on one side would be; where the items' own
-labels are most of what is uncertain, it changes little.
+labels are most of what is uncertain, it changes little. Likewise each draw counts with and without what the shares of
+the reference's sample, to which sets are fitted, are expected to have too much (`mprlib.shrinkage`).
 
 A set for rho is found by bounding the MPR of expected labels by a smaller rho'. Noise adds to a squared length what it
 has itself, so rho'^2 starts at rho^2 less the noise of top-k; further values are read off what sets of other rho'
@@ -57,13 +58,14 @@ def claim_of(problem: Problem, items: IntArray, function_class: FunctionClass) -
             return Claim(draws=np.array([np.inf]))
         built, found = true_problem(problem), difference_of(problem, items, "labels")
         assert found.own is not None
-        oracle, own, error = (
-            function_class.bind(built),
-            found.shares + found.own,
-            np.resize(found.error, found.own.shape),
-        )
-        draws = np.maximum(*(gaps(built, oracle, function_class, own + sign * error) for sign in (1.0, -1.0)))
-        return Claim(draws=np.sort(draws))
+        oracle, error = function_class.bind(built), np.resize(found.error, found.own.shape)
+        centres = [found, found.as_expected()] if found.expected.any() else [found]
+        draws = [
+            gaps(built, oracle, function_class, one.shares + found.own + sign * error)
+            for one in centres
+            for sign in (1.0, -1.0)
+        ]
+        return Claim(draws=np.sort(np.max(draws, axis=0)))
 
     return problem.cached(("claim", function_class, np.sort(items).tobytes()), build)
 

@@ -10,14 +10,15 @@ mean square. Sets that were chosen by expected labels are made so that W d is sm
 what is off by W e then, W (true) is, and tr Cov(W e) is added too. Intervals: of an inverse, by inversion
 (`mprlib.label_errors.norms`); with o, quantiles of its draws, widened by the length of W e in squares, as the two are
 independent, and by what either lean of e allows. Named groups are the largest of many gaps, whose error is the largest
-of the groups' own. Trees, networks and models have no closed form: their value is the class's at the estimated shares,
-and the margin that of all functions of the labels.
+of the groups' own. The upper end of what was fitted to the reference's sample allows for what its shares are expected
+to have too much (`mprlib.shrinkage`). Trees, networks and models have no closed form: their value is the class's at the
+estimated shares, and the margin that of all functions of the labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from mprlib.function_classes.gaps import closed_form_gaps
 from mprlib.function_classes.groups import GroupsOracle
 from mprlib.function_classes.saturated import SaturatedOracle
 from mprlib.label_error import ChosenBy
-from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_estimate
+from mprlib.label_errors.estimates import Estimate, by_inverse, by_score, reference_errors, reference_estimate
 from mprlib.label_errors.norms import length_interval, mean_square, steady_mean, unbiased_length
 from mprlib.label_errors.true_cells import error_of
 from mprlib.label_errors.true_problem import simplex, true_problem, weights_of
@@ -46,11 +47,19 @@ SIGNS = (1.0, -1.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Difference:
-    """p - q of the true cells (G,), with own draws (B, G) or None, and error draws (B, G)."""
+    """p - q of the true cells (G,), with own draws (B, G) or None, and error draws (B, G).
+
+    expected (G,): by how much p - q is expected to be too small, of what was fitted to the reference's sample.
+    """
 
     shares: FloatArray
     own: FloatArray | None
     error: FloatArray
+    expected: FloatArray
+
+    def as_expected(self) -> Difference:
+        """The difference from the population, as it is expected given the sample."""
+        return replace(self, shares=self.shares + self.expected, expected=np.zeros(self.expected.size))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,8 +101,12 @@ def difference_of(problem: Problem, items: IntArray, chosen_by: ChosenBy) -> Dif
     """What the true shares of a selection differ by from the reference's."""
     selected, reference = estimate_of(problem, items, chosen_by), reference_estimate(problem)
     # Draws of one confusion have one place on both sides: what they have in common cancels.
+    expected = reference_errors(problem)
     return Difference(
-        shares=selected.shares - reference.shares, own=selected.own, error=selected.error - reference.error
+        shares=selected.shares - reference.shares,
+        own=selected.own,
+        error=selected.error - reference.error,
+        expected=expected if chosen_by != "other" else np.zeros(expected.size),
     )
 
 
@@ -112,13 +125,18 @@ def corrected(
     built = true_problem(problem)
     oracle = function_class.bind(built)
     found = difference_of(problem, items, chosen_by)
-    features = features_of(oracle)
-    if features is not None:
-        estimate = _of_ball(found, features, confidence, chosen_by)
-    elif isinstance(oracle, GroupsOracle):
-        estimate = _of_groups(found, oracle, confidence, chosen_by)
-    else:
-        estimate = _of_others(built, oracle, function_class, found, confidence, chosen_by)
+
+    def ends(one: Difference) -> Ends:
+        features = features_of(oracle)
+        if features is not None:
+            return _of_ball(one, features, confidence, chosen_by)
+        if isinstance(oracle, GroupsOracle):
+            return _of_groups(one, oracle, confidence, chosen_by)
+        return _of_others(built, oracle, function_class, one, confidence, chosen_by)
+
+    estimate = ends(found)
+    if found.expected.any():
+        estimate = estimate._replace(high=max(estimate.high, ends(found.as_expected()).high))
     shares = found.shares + cells_of(built).reference_shares
     if found.own is None and (shares < 0.0).any():
         estimate = _down_to(estimate, oracle.worst_case(weights_of(simplex(shares), built)).value)

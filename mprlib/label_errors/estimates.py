@@ -22,11 +22,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mprlib.arrays import FloatArray, IntArray
+from mprlib.arrays import FloatArray, IntArray, sums_by
+from mprlib.cells import cells_of
 from mprlib.label_errors.confusions import DRAWS, Matrices, confusions_of, inverse
 from mprlib.label_errors.score_model import drawn_matrices, score_model
 from mprlib.label_errors.true_cells import along, true_cells
 from mprlib.problem import Problem
+from mprlib.shrinkage import errors_in_cells
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
@@ -66,6 +68,24 @@ def by_inverse(problem: Problem, items: IntArray) -> Estimate:
 def reference_estimate(problem: Problem) -> Estimate:
     """The shares of the population behind a problem's reference, estimated once."""
     return problem.cached("true reference", lambda: _reference(problem))
+
+
+def reference_errors(problem: Problem) -> FloatArray:
+    """What the reference's estimated shares (G,) are expected to have too much, given the sample.
+
+    Labels' errors keep equal shares equal where all levels have the same, and independent attributes independent: the
+    models of `mprlib.shrinkage` are fitted to the labels as they are, and the inverse is linear.
+    """
+
+    def build() -> FloatArray:
+        cells, known = true_cells(problem), confusions_of(problem).reference.known
+        if not problem.population.is_sample:
+            return np.zeros(cells.size)
+        seen = sums_by(cells.places, errors_in_cells(problem, cells_of(problem)), cells.size)
+        errors: FloatArray = along(seen[None, :], cells.shape, inverse(known))[0]
+        return errors
+
+    return problem.cached("true reference errors", build)
 
 
 def pool_shares(problem: Problem) -> FloatArray:

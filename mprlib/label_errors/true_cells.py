@@ -29,6 +29,7 @@ class TrueCells:
 
     Shapes:  shape, levels of each axis; labels (G, l), the rows of true labels, the last axis fastest.
              codes (n, axes), the level that each item's labels name, by axis.
+             places (C,), where in the grid the combinations of labels that occur are (`cells_of`).
              reference_shares (G,), of the reference's labels as they are.
     attributes: names of the axes with errors, in the order of their columns; one more axis holds the others.
     """
@@ -36,6 +37,7 @@ class TrueCells:
     shape: tuple[int, ...]
     labels: FloatArray
     codes: IntArray
+    places: IntArray
     reference_shares: FloatArray
     attributes: tuple[str, ...]
 
@@ -112,12 +114,13 @@ def _build(problem: Problem) -> TrueCells:
         labels[:, list(problem.attributes[name])] = rows[grid[:, axis]]
     labels[:, others] = rest[grid[:, -1]]
     of_cells = np.stack([*(codes for _, codes in axes), place], axis=1)
-    joint = np.ravel_multi_index(tuple(of_cells.T), shape)
+    places = np.ravel_multi_index(tuple(of_cells.T), shape)
     return TrueCells(
         shape=shape,
         labels=labels,
         codes=of_cells[cells.pool_cell],
-        reference_shares=sums_by(joint, cells.reference_shares, prod(shape)),
+        places=places,
+        reference_shares=sums_by(places, cells.reference_shares, prod(shape)),
         attributes=names,
     )
 

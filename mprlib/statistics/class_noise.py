@@ -18,10 +18,10 @@ from mprlib.function_classes.base import FunctionClass, Oracle, WorstCase
 from mprlib.function_classes.tree_oracle import MovedLeaves
 from mprlib.measurement import Measurement
 from mprlib.problem import Problem
+from mprlib.shrinkage import errors_in_cells
 from mprlib.statistics.draws import Block, Draws
 from mprlib.statistics.margin import distances_of
 from mprlib.statistics.resampling import is_drawn_in_cells
-from mprlib.statistics.shrinkage import expected_errors
 
 # Numbers of a class's resamples that are kept from selection to selection, 32 MB.
 LARGEST_KEPT = 4_000_000
@@ -130,14 +130,8 @@ class ClassNoise:
 
     @cached_property
     def expected_errors(self) -> FloatArray:
-        """What the reference's shares (G,) are expected to have too much; of cells that are the pool's alone nothing is
-        known."""
-        reference, cells = self.problem.population, self.oracle.cells
-        attributes = tuple(self.problem.attributes.values())
-        own = reference.kept.get(("expected errors", attributes), lambda: expected_errors(reference, attributes))
-        errors, places = np.zeros(cells.size), cells.reference_cell
-        errors[places[places >= 0]] = own[places >= 0]
-        return errors
+        """What the reference's shares (G,) are expected to have too much."""
+        return errors_in_cells(self.problem, self.oracle.cells)
 
     def drifts(self, differences: FloatArray, found: Sequence[Worst], parts: FloatArray) -> FloatArray:
         """v(part d - x*) - part v(d) for each resample's noise x*, (S, B), of d (S, G) whose worst cases (S,) are known

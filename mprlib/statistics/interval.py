@@ -17,7 +17,7 @@ shares p, so that MPR = v(d), and what it estimates is v(p - Q). Resamples give 
 
 **Of a selection that was fitted to the sample** the noise is unknown to what fitted it. Given q, p is fixed, and Q is
 distributed as q - b + x*: b is what q is expected to have too much where it lies near a simpler model
-(`mprlib.statistics.shrinkage`). The upper quantile of v(d + b - x*), at the masses that q has, is the upper end, as far
+(`mprlib.shrinkage`). The upper quantile of v(d + b - x*), at the masses that q has, is the upper end, as far
 as it is beyond the one above and not beyond that for all selections; the lower end is the one above.
 
 *Items that are among the reference's rows* pull q towards p by k/m: MPR is then (1 - k/m) times that against the other

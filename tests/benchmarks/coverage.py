@@ -1,6 +1,6 @@
 """How often intervals and bounds hold and how wide they are, on generated populations whose truth is known.
 
-    OMP_NUM_THREADS=1 python -m tests.benchmarks.coverage [populations [class ...]]
+    OMP_NUM_THREADS=1 python -m tests.benchmarks.coverage [populations [class ...]] [--settings NUMBER ...]
 
 For each population: shares Q over G cells, a reference sample of m rows, a pool of n items, and
 selections of k: *biased* (the pool tilted), *random* (drawn from the pool), *top* (by scores that lean to
@@ -15,10 +15,12 @@ itself, with the class (masses N, scale D) as the sample fixes it.
 
 Bars: each row's own interval covers at least 93%, and is at most 2.5 times as wide, half of it, as the 95% quantile of
 the error of MPR. Missed is what covers less by more than two deviations of a share of so many populations.
+`--settings 10 11` are those of shares that are nearly alike: numbers count from 1, in the order of the whole table.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -156,8 +158,13 @@ def _bounds_held(setting: Setting, drawn: np.ndarray, shares: np.ndarray) -> dic
 
 def main() -> None:
     """Print the tables; exit with 1 where a row's interval misses a bar."""
-    populations = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    classes = sys.argv[2:] or CLASSES
+    numbers = range(1, len(SETTINGS) + 1)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("populations", type=int, nargs="?", default=200)
+    parser.add_argument("classes", nargs="*", default=CLASSES, metavar="class")
+    parser.add_argument("--settings", type=int, nargs="+", default=numbers, choices=numbers, metavar="NUMBER")
+    given = parser.parse_args()
+    populations, classes = given.populations, given.classes
     print(f"{populations} populations a setting, nominal {CONFIDENCE:.0%}; covered % (half-width), of intervals in")
     print("brackets also how many times the 95% quantile of the error that is; a coverage of 93% is known to a")
     of_all, optimised = _deviation(populations), _deviation(-(-populations // OPTIMISED_EVERY))
@@ -165,7 +172,7 @@ def main() -> None:
     sizes = f"{'cells':>5} {'m':>6} {'n':>6} {'k':>5}"
     print(f"{sizes}  {'class':9} {'selection':9} {'MPR':>7}  {'interval':>22}  {'MPR +- t':>22}  {'percentile':>16}")
     missed = []
-    for setting in SETTINGS:
+    for setting in (SETTINGS[number - 1] for number in given.settings):
         records = coverage(setting, populations, classes=classes)
         is_alike = max(setting.concentrations) > 100
         mark = "w" if setting.is_weighted else "o" if setting.is_overlapping else "=" if is_alike else " "

@@ -47,7 +47,7 @@ NOISES: Mapping[str, Callable[[np.random.Generator, int], FloatArray]] = {
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
     """One row of the table. hand_labels: rows of each true level behind the confusion; None where it is known. scores:
-    one of `NOISES`."""
+    one of `NOISES`. concentration: how alike the population's shares are, of Dirichlet's distribution."""
 
     levels: tuple[int, ...]
     error: float
@@ -56,6 +56,7 @@ class Setting:
     scores: str = "normal"
     items: int = 3_000
     people: int = 3_000
+    concentration: float = 3.0
 
     def __str__(self) -> str:
         known = "known" if self.hand_labels is None else f"{self.hand_labels} hand labels a level"
@@ -131,7 +132,7 @@ def people(setting: Setting, seed: int) -> People:
     encoding = Encoding(levels={f"a{at}": tuple(map(str, range(size))) for at, size in enumerate(setting.levels)})
     cells = int(np.prod(setting.levels))
     codes = np.stack(np.unravel_index(np.arange(cells), setting.levels), axis=1)
-    population = random.dirichlet(np.full(cells, 3.0))
+    population = random.dirichlet(np.full(cells, setting.concentration))
     tilted = population * np.exp(0.4 * random.standard_normal(cells))
     pool = random.choice(cells, setting.items, p=tilted / tilted.sum())
     reference = random.choice(cells, setting.people, p=population)

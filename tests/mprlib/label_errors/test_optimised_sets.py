@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import mprlib
-from mprlib import Problem, Status
+from mprlib import Confusion, LabelError, Problem, Status
 from mprlib.label_errors import corrected, corrected_groups
 from mprlib.label_errors.claims import claim_of
 from mprlib.label_errors.corrected import difference_of, features_of
+from mprlib.label_errors.estimates import reference_errors
 from mprlib.label_errors.true_problem import true_problem
 from mprlib.registry import function_class
 from tests.benchmarks.label_audits import MOPR, REPAIRED, K, Setting, people
@@ -74,6 +75,40 @@ def test_a_claim_counts_errors_of_what_is_estimated_with_the_sign_that_is_agains
     claim = claim_of(seen, top, linear)
     assert claim.draws == pytest.approx(np.sort(np.maximum(*both)))
     assert claim.bound(0.9) >= max(np.quantile(one, 0.9) for one in both)
+
+
+def test_what_the_references_shares_are_expected_to_have_too_much_is_that_of_the_labels_by_the_inverse():
+    """Ten levels of 100 +- 20 people, the wrong label in one of ten cases: 7/40 of each deviation of the labels' shares
+    is expected to be noise (as in `test_shrinkage`), and a true share deviates 9/8 times as far."""
+    rows = np.repeat(np.eye(10), [120] * 5 + [80] * 5, axis=0)
+    confusion = Confusion.of(0.9 * np.eye(10) + 0.1 / 9 * (1 - np.eye(10)))
+    seen = Problem(
+        scores=np.arange(1_000),
+        labels=rows,
+        reference=rows,
+        k=20,
+        attributes={"a": range(10)},
+        label_error=LabelError(items={"a": confusion}, reference={"a": confusion}),
+    )
+    expected = np.repeat([0.02, -0.02], 5) * 7 / 40 * 9 / 8
+    assert reference_errors(seen) == pytest.approx(expected)
+    items = np.arange(20)
+    assert difference_of(seen, items, "labels").expected == pytest.approx(expected)
+    assert not difference_of(seen, items, "other").expected.any()
+
+
+def test_what_is_fitted_to_shares_that_differ_by_noise_is_held():
+    """The sets that are nearest to a reference of 1,000 people in 126 cells of nearly equal shares, one label in fifty
+    wrong; without what its shares are expected to have too much, a claim with 90% is kept by none."""
+    saturated = function_class("saturated")
+    setting = Setting(levels=(2, 7, 9), error=0.02, is_symmetric=True, people=1_000, concentration=1_000.0)
+    for seed in range(2):
+        audit = people(setting, 50_000 + seed)
+        seen = audit.seen(None)
+        row = mprlib.select(seen, MOPR, 0.01, "saturated")
+        truth = mprlib.measure(audit.truth, row.items, "saturated").value
+        assert truth <= claim_of(seen, row.items, saturated).bound(0.9)
+        assert truth <= mprlib.corrected(seen, row, "saturated").high
 
 
 def test_where_a_group_vanishes_its_share_may_be_none():

@@ -21,6 +21,8 @@ from itertools import combinations
 import numpy as np
 
 from mprlib.arrays import FloatArray, IntArray, distinct_rows
+from mprlib.cells import Cells
+from mprlib.problem import Problem
 from mprlib.reference import Reference
 
 # Margins of all models times cells, some 20 ms of fitting: of more, as of continuous labels, models are left out.
@@ -29,6 +31,16 @@ MOST_TERMS = 100_000
 MOST_ROUNDS = 30
 # A fit whose margins are this close to the sample's has as many digits as an estimate of noise can use.
 CLOSE = 1e-6
+
+
+def errors_in_cells(problem: Problem, cells: Cells) -> FloatArray:
+    """What the reference's shares of cells (G,) are expected to have too much; of cells that are the pool's alone
+    nothing is known."""
+    population, attributes = problem.population, tuple(problem.attributes.values())
+    own = population.kept.get(("expected errors", attributes), lambda: expected_errors(population, attributes))
+    errors, places = np.zeros(cells.size), cells.reference_cell
+    errors[places[places >= 0]] = own[places >= 0]
+    return errors
 
 
 def expected_errors(population: Reference, attributes: Sequence[Sequence[int]]) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mprlib import Problem, Reference
-from mprlib.statistics.shrinkage import expected_errors
+from mprlib.shrinkage import expected_errors
 from tests.drawn_populations import Drawn, Setting
 
 
