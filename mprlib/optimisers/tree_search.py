@@ -15,7 +15,6 @@ from mprlib.cells import Cells
 from mprlib.function_classes.base import ListedTrees
 from mprlib.optimisers.ball_annealing import Schedule
 from mprlib.optimisers.certificate import OPTIMALITY
-from mprlib.optimisers.cooling_kernel import cooling
 from mprlib.optimisers.local_search import BORDER, nearest_to_the_margin
 from mprlib.optimisers.relaxation import Relaxation
 from mprlib.optimisers.rounding import rounded
@@ -94,6 +93,8 @@ class TreeSearch:
         self, relaxation: Relaxation, start: IntArray, known: Incumbent, schedule: Schedule, slack: float
     ) -> Incumbent:
         """The incumbent after annealing from counts (G,); the closest to rho where there is none."""
+        from mprlib.optimisers.cooling_kernel import cooling
+
         most = self._pool.similarity(known.counts) if known.is_feasible else -np.inf
         own = start[self._cells].astype(np.int64)
         found = self._kernel.Found(counts=own.copy(), closest=own.copy(), least=np.full(1, np.inf))
