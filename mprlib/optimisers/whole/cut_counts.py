@@ -33,7 +33,7 @@ from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 # The first listing has this part of the nodes, as most of those that end are short. A linear programme costs so many
 # nodes, and one more for each so many entries of its table of leaves.
 LISTED = 15
-LEAST_COST, COST_ENTRIES = 500, 256
+LEAST_COST, COST_ENTRIES = 650, 300
 # Few proofs end where the listing did not even end in the first part of the gap: these have this part of the linear
 # programmes, and are left out where fewer than so many remain, which the first node alone may take.
 PART_FOR_HARD, FEWEST_PROGRAMMES = 0.05, 13
@@ -80,13 +80,13 @@ class TreeProof:
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best of the sets that lose less than the gap, each measured."""
-        items = self.listing.priced(relaxation)
+        items, cuts = self.listing.priced(relaxation), cache(lambda: self.listing.near(relaxation))
         start = -np.inf if incumbent is None else self.pool.similarity(incumbent)
         listed = Listed(best=start, left=self.measured)
 
         def search(threshold: float, left: int) -> tuple[float, bool, int]:
             listed.best = threshold
-            return self.listing.under_cuts(items, relaxation, listed, left)
+            return self.listing.under_cuts(items, cuts, relaxation, listed, left)
 
         first = self.listing.first_part(items, relaxation.bound - start)
         found = deepened(search, relaxation.bound, start, -(-nodes // LISTED), self.pool.k, first)
@@ -110,6 +110,7 @@ class TreeProof:
             rho=relaxation.rho,
             best=start if found.counts is None else self.pool.similarity(found.counts),
             most=most,
+            gap=relaxation.bound - start,
             listing=partial(self.listing.within, relaxation.rho),
         )
         further = branching.searched(found.bound)

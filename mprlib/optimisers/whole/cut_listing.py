@@ -7,7 +7,9 @@ names a tree that becomes a cut. None left: the incumbent is the best of these s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,11 +27,14 @@ from mprlib.optimisers.whole.tolerance import SMALLEST_EXCESS
 if TYPE_CHECKING:
     from mprlib.optimisers.whole.cut_options_kernel import PricedItems
 
-# A node of branch and bound is listed where its sets are at most ten to this power, with so many nodes and so many
-# sets that the measuring code is asked about.
-MOST_LISTED, NODES_WITHIN, MEASURED_WITHIN = 12.0, 2_000, 20
+# A node of branch and bound is listed with so many nodes, and so many sets that the measuring code is asked about.
+NODES_WITHIN, MEASURED_WITHIN = 2_000, 20
+# Cuts of other values of rho are left out where a relaxation's optimum is further from them than this part of rho.
+LEAST_NEAR = 0.8
+# A listing begins where the sets are at most ten to this power for each of its nodes: of those with more, few end.
+SETS_A_NODE = 2.5
 # Sets of the whole gap, or of the largest part of it, are listed at once where they are at most ten to this power.
-MOST_AT_ONCE = 3.5
+MOST_AT_ONCE = 4.0
 # A row of a linear programme, whose coefficients are 1 at most, is met within this.
 ROW_ROUNDING = 1e-9
 
@@ -84,15 +89,18 @@ class CutListing:
             part /= GROWTH
         return part
 
+    def near(self, relaxation: Relaxation) -> Cuts:
+        """The cuts known that a relaxation's optimum is near."""
+        region, rho = self.separator.region.directions.T, relaxation.rho
+        rows = region[np.abs(region @ relaxation.counts) >= LEAST_NEAR * rho]
+        limit = np.full(len(rows), rho + SMALLEST_EXCESS)
+        return Cuts(rows=rows, low=-limit, high=limit)
+
     def under_cuts(
-        self, items: PricedItems, relaxation: Relaxation, listed: Listed, nodes: int
+        self, items: PricedItems, cuts: Callable[[], Cuts], relaxation: Relaxation, listed: Listed, nodes: int
     ) -> tuple[float, bool, int]:
-        """The sets above a similarity, under all cuts known: the best one's, whether all were listed, and the nodes
-        visited."""
-        region = self.separator.region.directions.T
-        limit = np.full(len(region), relaxation.rho + SMALLEST_EXCESS)
-        cuts = Cuts(rows=region, low=-limit, high=limit)
-        is_complete, visited = self._listed(items, cuts, listed, (relaxation.rho, relaxation.bound), (nodes, np.inf))
+        """The sets above a similarity, under cuts: the best one's, whether all were listed, and the nodes visited."""
+        is_complete, visited = self._listed(items, cuts, listed, (relaxation.rho, relaxation.bound), nodes)
         return listed.best, is_complete, visited
 
     def within(
@@ -105,34 +113,40 @@ class CutListing:
         pool = self.pool
         low, high = (limit.astype(np.int64) for limit in limits)
         items = PricedItems(pool.k, pool.scores, pool.first, optimum.price, low, high, optimum.level, optimum.room)
-        right = optimum.right + ROW_ROUNDING
-        cuts = Cuts(rows=optimum.rows, low=np.full(right.size, -np.inf), high=right)
+
+        def cuts() -> Cuts:
+            right = optimum.right + ROW_ROUNDING
+            return Cuts(rows=optimum.rows, low=np.full(right.size, -np.inf), high=right)
+
         listed = Listed(best=best, left=MEASURED_WITHIN)
-        is_complete, _ = self._listed(items, cuts, listed, (rho, optimum.bound), (NODES_WITHIN, MOST_LISTED))
+        is_complete, _ = self._listed(items, cuts, listed, (rho, optimum.bound), NODES_WITHIN)
         return listed, is_complete
 
     def _listed(
         self,
         items: PricedItems,
-        cuts: Cuts,
+        cuts: Callable[[], Cuts],
         listed: Listed,
         limits: tuple[float, float],
-        most: tuple[int, float],
+        nodes: int,
     ) -> tuple[bool, int]:
-        """One listing; limits: rho, and the bound on similarity. most: nodes, and the logarithm of sets of counts."""
+        """One listing; cuts are asked for where it begins. limits: rho, and the bound on similarity.
+
+        Returns: whether all sets were listed, and the nodes visited.
+        """
         from mprlib.optimisers.whole import cut_kernel as kernel
         from mprlib.optimisers.whole import cut_options_kernel as of_options
 
-        (rho, bound), (nodes, most_choices) = limits, most
+        rho, bound = limits
         ends, losses = _ends_of(self.pool)
         choices = of_options.choices(items, bound - listed.best, ends, losses)
         listed.ends = ends
-        if choices == -np.inf or choices > most_choices:
+        if choices == -np.inf or choices > SETS_A_NODE + log10(max(nodes, 1)):
             return bool(choices == -np.inf), 0
-        options = of_options.cut_options(items, ends, losses)
-        state = kernel.new_state(options, len(cuts.rows) + len(self.cuts) + listed.left)
+        options, first = of_options.cut_options(items, ends, losses), cuts()
+        state = kernel.new_state(options, len(first.rows) + len(self.cuts) + listed.left)
         limit = rho + SMALLEST_EXCESS
-        is_open = kernel.add_cuts(options, state, cuts.rows, cuts.low, cuts.high)
+        is_open = kernel.add_cuts(options, state, first.rows, first.low, first.high)
         for cut in self.cuts:
             is_open = is_open and kernel.add_cut(options, state, cut, -limit, limit)
         visited = 0

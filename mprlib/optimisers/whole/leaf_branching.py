@@ -26,6 +26,9 @@ from mprlib.optimisers.whole.proof import Searched
 FIRST_TREES, TREES = 12, 1
 # Counts are whole within this.
 WHOLE = 1e-6
+# A search goes on while at its pace so far it closes this part of the gap within its limit, as its pace grows later: of
+# the searches that are slower, hardly any ends.
+LEAST_CLOSED = 0.5
 
 # From a node's optimum, the limits of its counts and a similarity: what was found above it, and whether all was.
 Listing = Callable[[Optimum, tuple[FloatArray, FloatArray], float], tuple[Listed, bool]]
@@ -44,8 +47,10 @@ class _Node:
 class LeafBranching:
     """One search, for sets above a similarity that meet rho; counts (G,) are those of the best one found.
 
-    most: linear programmes, at most. listing: of the sets of a node, see there. _open: nodes by falling bound, then in
-    the order in which they were opened. _unclear: the largest bound of nodes that rounding left neither open nor not.
+    most: linear programmes, at most. gap: from the incumbent to the relaxation's bound, infinite without one. listing:
+    of the sets of a node, see there. _open: nodes by falling bound, then in the order in which they were opened.
+    _unclear: the largest bound of nodes that rounding left neither open nor not. _before: programmes that were solved
+    before this search.
     """
 
     separator: Separator
@@ -53,12 +58,14 @@ class LeafBranching:
     rho: float
     best: float
     most: int
+    gap: float
     listing: Listing
     counts: IntArray | None = None
     visited: int = 0
     _open: list[tuple[float, int, _Node]] = field(default_factory=list)
     _opened: int = 0
     _unclear: float = -np.inf
+    _before: int = 0
 
     def searched(self, bound: float) -> Searched:
         """The result, from a bound on all sets."""
@@ -66,21 +73,21 @@ class LeafBranching:
         if not self.programme.at(self.rho):
             return Searched(counts=None, bound=-np.inf, is_complete=True)
         self._push(_Node(bound=bound, low=np.zeros(pool.cell_count), high=pool.capacity.astype(float)))
-        self.most += self.programme.solved
+        self._before = self.programme.solved
         try:
-            while self._open and self._is_left():
+            while self._open and self._has_prospect(-np.inf):
                 node = heappop(self._open)[2]
                 if node.bound > self._enough():
                     self._plunge(node)
         except PathLost:
             return Searched(counts=self.counts, bound=bound, is_complete=False, nodes=self.visited)
-        largest = max([self.best, self._unclear, *(node.bound for _, _, node in self._open)])
+        largest = self._largest(-np.inf)
         is_complete = largest <= self._enough()
         return Searched(counts=self.counts, bound=largest, is_complete=is_complete, nodes=self.visited)
 
     def _plunge(self, node: _Node) -> None:
         """From a node to one of its children, and on from there, until one is closed or the limit is met."""
-        while self._is_left():
+        while self._has_prospect(node.bound):
             self.visited += 1
             trees = FIRST_TREES if self.visited == 1 else TREES
             found = self.programme.optimum(node.low, node.high, self._enough(), trees)
@@ -139,8 +146,18 @@ class LeafBranching:
         self._opened += 1
         heappush(self._open, (-node.bound, self._opened, node))
 
-    def _is_left(self) -> bool:
-        return self.programme.solved < self.most
+    def _has_prospect(self, bound: float) -> bool:
+        """Whether programmes are left, and are likely to suffice for the open nodes and one more of that bound."""
+        solved = self.programme.solved - self._before
+        if solved >= self.most or self.gap == np.inf:
+            return solved < self.most
+        left = self._largest(bound) - self.best
+        return self.gap - left >= LEAST_CLOSED * solved / self.most * self.gap
+
+    def _largest(self, bound: float) -> float:
+        """The bound on all sets: of open and unclear nodes, of one more node with that bound, and of the incumbent."""
+        first = -self._open[0][0] if self._open else -np.inf
+        return max(self.best, self._unclear, bound, first)
 
     def _enough(self) -> float:
         """A bound that leaves nothing better than the incumbent, but for rounding."""

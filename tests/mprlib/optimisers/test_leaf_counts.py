@@ -9,7 +9,7 @@ from mprlib import Problem, sweep
 from mprlib.function_classes.base import uncut_limit
 from mprlib.function_classes.tree import Tree
 from mprlib.optimisers.cell_pool import cell_pool_of
-from mprlib.optimisers.whole import cut_counts, cut_listing, leaf_programme
+from mprlib.optimisers.whole import cut_counts, cut_listing, leaf_branching, leaf_programme
 from mprlib.optimisers.whole.leaf_branching import LeafBranching
 from mprlib.optimisers.whole.leaf_counts import LeafCounts
 from mprlib.optimisers.whole.leaf_programme import LeafProgramme
@@ -96,7 +96,7 @@ def test_branch_and_bound_is_right_about_all_sets(monkeypatch, tree: Tree, are_n
     monkeypatch.setattr(cut_counts, "LEAST_COST", 100)
     monkeypatch.setattr(cut_counts, "PART_FOR_HARD", 1.0)
     if not are_nodes_listed:
-        monkeypatch.setattr(cut_listing, "MOST_LISTED", -1.0)
+        monkeypatch.setattr(cut_listing, "SETS_A_NODE", -np.inf)
     searches, searched = [], LeafBranching.searched
 
     def counted(self, bound):
@@ -140,7 +140,7 @@ def test_a_listing_does_not_replace_the_incumbent_by_less() -> None:
 def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_several(monkeypatch) -> None:
     """What is said remains right."""
     monkeypatch.setattr(cut_counts, "LISTED", 10**9)
-    monkeypatch.setattr(cut_listing, "MOST_LISTED", -1.0)
+    monkeypatch.setattr(cut_listing, "SETS_A_NODE", -np.inf)
     problem, tree, visited = small_problem(5), Tree(), []
     listed, searched = Listed(problem, tree), LeafBranching.searched
 
@@ -151,16 +151,17 @@ def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_sev
 
     monkeypatch.setattr(LeafBranching, "searched", counted)
 
-    def nodes(part: float, steps: int) -> int:
+    def nodes(part: float, steps: int, closed: float = 0.0) -> int:
         monkeypatch.setattr(cut_counts, "PART_FOR_HARD", part)
         monkeypatch.setattr(leaf_programme, "STEPS", steps)
+        monkeypatch.setattr(leaf_branching, "LEAST_CLOSED", closed)
         visited.clear()
         for row in sweep(problem, "mopr", listed.rhos(), tree):
             check(problem, listed, row)
         return sum(visited)
 
     most = nodes(1.0, 10**9)
-    assert nodes(0.05, 10**9) < most and nodes(1.0, 1) < most
+    assert nodes(0.05, 10**9) < most and nodes(1.0, 1) < most and nodes(1.0, 10**9, closed=50.0) < most
 
 
 @pytest.mark.parametrize("most", [-1.0, 100.0])
