@@ -131,6 +131,7 @@ def test_a_listing_does_not_replace_the_incumbent_by_less() -> None:
         rho=uncut_limit(rho),
         best=known,
         most=50,
+        gap=np.inf,
         listing=lambda *_: (cut_listing.Listed(best=known, left=0, counts=worst), True),
     )
     branching.searched(np.inf)
