@@ -63,6 +63,8 @@ def _options(
 
 # A disk, or whoever looks after it, refuses: nothing is wrong with the command, and a traceback would say no more.
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT)
+# A folder where a file should be, or a file where a folder should be.
+IN_THE_WAY = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST)
 
 app = application()
 
@@ -91,7 +93,7 @@ def _failed(error: Exception) -> int:
         case Detached():
             code, line = INTERRUPTED, str(error)
         case typer.TyperException():
-            code, line = USAGE, shortened(error.format_message(), LONGEST_MESSAGE)
+            code, line = USAGE, shortened(_named(error).format_message(), LONGEST_MESSAGE)
         case UsageError():
             code, line = USAGE, shortened(str(error), LONGEST_MESSAGE)
         case ModuleNotFoundError() if (missing := missing_package(error)) is not None:
@@ -101,11 +103,24 @@ def _failed(error: Exception) -> int:
         case OSError(errno=number) if number in REFUSED:
             where = f"{error.filename}: " if error.filename else ""
             code, line = FAILED, f"failed: {where}{error.strerror}"
+        case OSError(errno=number, filename=str() as name) if number in IN_THE_WAY:
+            code, line = FAILED, f"failed: {error.filename2 or name} is in the way ({error.strerror}): move it"
         case _:
             traceback.print_exception(error)
             code, line = FAILED, f"failed: {type(error).__name__}: {error}"
     print(f"mpr-audit: {line}", file=sys.stderr)
     return code
+
+
+def _named(error: typer.TyperException) -> typer.TyperException:
+    """The error of an option's value, in the words of a configuration's errors."""
+    from pydantic import ValidationError
+
+    from ..settings.places import expectation
+
+    if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError):
+        error.message = expectation(error.__cause__)
+    return error
 
 
 def _expect_text(arguments: list[str]) -> None:

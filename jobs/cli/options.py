@@ -29,12 +29,19 @@ def print_json(value: Any) -> None:
 
 
 def write_text(named: str, path: Path, text: str) -> None:
-    """Write a file that a command was asked for.
+    """Write a file that a command was asked for: whole, or what was there stays.
 
     Raises:  UsageError naming what asked for it, where it cannot be written.
     """
+    from ..store import disk
+
+    data = text.encode("utf-8", errors="replace")
     try:
-        path.write_text(text, encoding="utf-8", errors="replace")
+        # Links and what is no file, such as /dev/stdout, are written through.
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(data)
+        else:
+            disk.put(path.parent.resolve(strict=True) / path.name, data, is_durable=False)
     except OSError as error:
         raise UsageError(f"{named} {path}: {error.strerror}") from None
 

@@ -87,6 +87,8 @@ def columns_of(file: Path) -> list[Column]:
     Raises:  UsageError for what is no table.
     """
     names = table_files.names(file)
+    if not names:
+        raise UsageError(f"{file} has no columns")
     separator = next((one for one in table_files.OTHER_SEPARATORS if one in names[0]), None)
     if len(names) == 1 and separator is not None:
         raise UsageError(f"{file} has {separator!r} between its fields: commas are expected")

@@ -19,7 +19,9 @@ Key = Sequence[str | int]
 EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
     "float_type": "a number",
+    "float_parsing": "a number",
     "finite_number": "a finite number",
     "bool_type": "true or false",
     "string_type": "a text",
@@ -94,9 +96,7 @@ class Places:
     def _expectation(self, problem: Mapping[str, Any], key: Key) -> str:
         """The expected value, the value found, and why YAML may have read it differently from what was meant."""
         _, _, node = self._locate(key)
-        known = EXPECTED | OF_BLOCKS if isinstance(problem["input"], dict) else EXPECTED
-        words = known.get(problem["type"], "").format(**problem.get("ctx", {}))
-        expected = f"{words} is expected" if words else _one_line(problem["msg"])
+        expected = _expected(problem)
         got = _described(problem["input"]) if node is None else _yaml_text(node)
         remark = node.remark(expected) if node is not None else ""
         if problem["type"] == "string_type" and node is not None and isinstance(node.content, str) and node.content:
@@ -122,6 +122,18 @@ class Places:
                 names.append(str(part))
                 node = None
         return line, names, node
+
+
+def expectation(error: ValidationError) -> str:
+    """The first problem of a value that is in no document, such as an option's."""
+    problem = error.errors()[0]
+    return f"{_expected(problem)}, got {problem['input']!s:.{SHOWN}}"
+
+
+def _expected(problem: Mapping[str, Any]) -> str:
+    known = EXPECTED | OF_BLOCKS if isinstance(problem["input"], dict) else EXPECTED
+    words = known.get(problem["type"], "").format(**problem.get("ctx", {}))
+    return f"{words} is expected" if words else _one_line(problem["msg"])
 
 
 def _cause(problem: Mapping[str, Any]) -> BaseException | None:

@@ -33,8 +33,9 @@ ITEMS_AT_ONCE = 16_384
 # Items that are looked up in one table after the other, rather than in all tables at once.
 FEW_ITEMS = 25_000
 # Items of a catalogue whose labels a worker keeps, at most; bytes that each takes while all ids are looked up, of which
-# 4 are kept, and bytes that each takes where few are looked up, table by table.
-MOST_KEPT, LOOKED_UP_BYTES, READ_BYTES = 2_000_000, 165, 10
+# 4 are kept (of ids of 40 characters; about 4 less for each character less), and bytes that each takes where few are
+# looked up, table by table.
+MOST_KEPT, LOOKED_UP_BYTES, READ_BYTES = 2_000_000, 270, 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +108,10 @@ def _of_items(ids: pa.ChunkedArray | pa.Array, keys: Sequence[str], column: str,
         asked = in_one(ids)
         tables = (table.filter(pc.is_in(table["item_id"], value_set=asked)) for table in tables)
     known = pa.concat_tables(tables)
-    return known[column].take(pc.index_in(ids, value_set=in_one(known["item_id"])))
+    values, known_ids = known[column], in_one(known["item_id"])
+    # Ids are what takes memory: only one copy of them is held while they are looked up.
+    del known, tables
+    return values.take(pc.index_in(ids, value_set=known_ids))
 
 
 def with_predicted(items: pa.Table, predicted: Mapping[str, Sequence[str]], store: Store) -> pa.Table:

@@ -113,6 +113,19 @@ def test_a_report_on_a_full_disk_names_it(tmp_path, capsys):
         assert f"no space left for output {disk / 'run'}" in capsys.readouterr().err
 
 
+def test_a_note_on_a_full_disk_stays_as_it_was(tmp_path, capsys):
+    path = write_audit(tmp_path, methods=["top_k"], function_classes=["linear"])
+    run = str(tmp_path / "run")
+    assert main(["run", str(path), "--output", run, "--json"]) == 0
+    with small_disk(tmp_path / "disk", 100) as disk:
+        (disk / "note.md").write_text("last week")
+        fill(disk / "ballast")
+        capsys.readouterr()
+        assert main(["compare", run, run, "--markdown", str(disk / "note.md")]) == 2
+        assert f"--markdown {disk / 'note.md'}: No space left on device" in capsys.readouterr().err
+        assert (disk / "note.md").read_text() == "last week" and len(list(disk.iterdir())) == 2
+
+
 def fill(path):
     """All that is left of a disk."""
     file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)

@@ -123,6 +123,16 @@ def test_a_limit_that_is_no_number_would_hide_every_regression(runs, capsys, opt
         assert option in capsys.readouterr().err
 
 
+def test_a_note_goes_through_links_and_pipes(runs, tmp_path, capfd):
+    same = [str(runs["old"])] * 2
+    (tmp_path / "link.md").symlink_to(tmp_path / "note.md")
+    assert main(["compare", *same, "--markdown", str(tmp_path / "link.md")]) == 0
+    assert (tmp_path / "link.md").is_symlink() and "no regression" in (tmp_path / "note.md").read_text()
+    capfd.readouterr()
+    assert main(["compare", *same, "--markdown", "/dev/stderr"]) == 0
+    assert capfd.readouterr().err == (tmp_path / "note.md").read_text()
+
+
 def test_text_and_markdown_say_the_same(runs, tmp_path, capsys):
     capsys.readouterr()
     code = main(["compare", str(runs["old"]), str(runs["new"]), "--markdown", str(tmp_path / "note.md")])

@@ -149,6 +149,15 @@ def test_another_reference_is_refused_under_another_labeller_of_the_items_too(re
     assert compare(old, new).cases["do_labels_differ"].all()
 
 
+@pytest.mark.parametrize(("seed", "is_said"), [(1, True), (2, False)])
+def test_another_list_is_not_said_to_have_moved_where_another_labeller_labelled_it(seed: int, is_said: bool):
+    old, new = (against(labelled(scores(), 0.1, one), {"kind": "results"}) for one in (1, seed))
+    new.groups["share_reference"] = np.where(new.groups["group"] == "gender=female", 0.6, 0.4)
+    found = compare(old, new)
+    assert any("reference stated is what another engine showed" in one for one in found.remarks) == is_said
+    assert found.cases["do_labels_differ"].all() != is_said
+
+
 @pytest.mark.parametrize("lean", [0.0, 2.0])
 def test_another_labeller_of_the_reference_alone_hides_no_fall_of_those_shown(lean: float):
     own = [{"name": "b", "attributes": {"gender": {"column": name, "errors": "x"}}} for name in ("one", "other")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from urllib.parse import unquote
 
 import pandas as pd
@@ -112,6 +113,13 @@ def test_bad_usage_is_one_line(run, tmp_path, capsys, form, output, word):
 
 def test_a_folder_without_results(tmp_path, capsys):
     assert exported(tmp_path, "long", tmp_path / "x.csv") == 2
+    assert "holds no results" in capsys.readouterr().err
+
+
+def test_a_run_whose_items_are_gone(run, tmp_path, capsys):
+    shutil.copytree(run, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run/items")
+    assert exported(tmp_path / "run", "long", tmp_path / "x.csv") == 2
     assert "holds no results" in capsys.readouterr().err
 
 

@@ -63,7 +63,7 @@ def compare(
         raise UsageError(why)
     held = [set(run.results[CASE].itertuples(index=False, name=None)) for run in (old, new)]
     if not held[0] & held[1]:
-        raise UsageError("the runs share no query: nothing to compare")
+        raise UsageError(_nothing_shared(*held))
     queries, groups = movement(old, new, level, labels.changed)
     cases = verdicts(
         *with_comparable_mpr(old, new), queries, threshold=threshold, mpr_threshold=mpr_threshold, labels=labels
@@ -73,11 +73,24 @@ def compare(
         groups=_with_gaps(groups, old, new, labels),
         only_old=sorted(held[0] - held[1]),
         only_new=sorted(held[1] - held[0]),
-        remarks=[*_without_items(old, new, queries), *remarks(old, new), *moved_by_reference(cases)],
+        remarks=[*_without_items(old, new, queries), *remarks(old, new, labels), *moved_by_reference(cases)],
         level=level,
         threshold=threshold,
         mpr_threshold=mpr_threshold,
         labels=labels,
+    )
+
+
+def _nothing_shared(old: set[tuple[str, str, str, int]], new: set[tuple[str, str, str, int]]) -> str:
+    """Why there is nothing to compare: whole lists of another length are cases of another k."""
+    before, after = ({case[:3]: case[3] for case in sorted(one)} for one in (old, new))
+    shared = sorted(before.keys() & after.keys())
+    if not shared:
+        return "the runs share no query: nothing to compare"
+    k, other = before[shared[0]], after[shared[0]]
+    return (
+        f"the runs share no query at one k ({shared[0][2]!r} has k = {k} in OLD and {other} in NEW): nothing to "
+        f"compare; add a number to k beside all, such as {min(k, other)}, and run both again"
     )
 
 

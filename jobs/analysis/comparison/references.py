@@ -16,7 +16,7 @@ from ...words import numbered
 from ..cases import CASE, QUESTION, is_audited
 from ..frames import records
 from ..load import Run
-from ..wording import percent
+from ..wording import labelled, percent
 from .labellers import Labellers
 from .pairing import shared_cases
 
@@ -25,10 +25,12 @@ REFERENCE_TOLERANCE = 0.01
 # Cases named in a sentence.
 NAMED = 3
 
+# What all queries of a run share.
+SHARED = "everything that the lists show"
 _OF_EACH_RUN = {
     "query_conditioned": "the people nearest to each query",
     "results": "what another engine showed",
-    "population": "everything that the lists show",
+    "population": SHARED,
 }
 
 
@@ -60,29 +62,32 @@ def refused_references(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
         )
 
 
-def reference_remarks(old: Run, new: Run) -> Iterator[str]:
-    """What moved of the references that each run has its own of."""
+def reference_remarks(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
+    """What moved of the references that each run has its own of. labels: of shares whose labels are another labeller's
+    nobody knows whether they moved."""
     moves = reference_moves(old, new)
+    moves = moves[~labels.marks_references(moves, labels.changed)]
     for name, what in own_references(new.manifest).items():
         own = moves[moves["reference"] == name]
         largest = _largest(own)
         if largest is None or largest["change"] <= REFERENCE_TOLERANCE:
             continue
         moved = own[own["change"] > REFERENCE_TOLERANCE].drop_duplicates(QUESTION)
+        several = f"for {len(moved)} of {numbered(len(own.drop_duplicates(QUESTION)), 'selection')}, most for "
+        which = "for all queries" if what == SHARED else several + repr(largest["query"])
         yield (
             f"reference {name} is {what}, and each run has its own: gaps and MPR of OLD are from that of OLD, and of "
-            f"NEW from that of NEW; it moved by more than {100 * REFERENCE_TOLERANCE:g} point for {len(moved)} of "
-            f"{numbered(len(own.drop_duplicates(QUESTION)), 'selection')}, most for {largest['query']!r} "
+            f"NEW from that of NEW; it moved by more than {100 * REFERENCE_TOLERANCE:g} point {which} "
             f"({_move_text(largest)})"
         )
 
 
 def moved_by_reference(cases: pd.DataFrame) -> Iterator[str]:
     """Cases that are worse off though their own selection did not move beyond chance; cases as `verdicts` has them."""
-    rows = records(cases[cases["is_moved_by_reference"].astype(bool)])
+    rows = [row for row in labelled(cases) if row["is_moved_by_reference"]]
     if rows:
         named = [
-            f"{row['query']!r} (largest gap {100 * row['gap_old']:.1f} points before, {100 * row['gap_new']:.1f} now)"
+            f"{row['label']!r} (largest gap {100 * row['gap_old']:.1f} points before, {100 * row['gap_new']:.1f} now)"
             for row in rows[:NAMED]
         ]
         more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
@@ -110,7 +115,8 @@ def reference_moves(old: Run, new: Run) -> pd.DataFrame:
         shares[1][[*keys, "share"]], on=keys, how="outer", suffixes=("_old", "_new")
     )
     both = both.fillna({"share_old": 0.0, "share_new": 0.0}).merge(shared_cases(old, new)[CASE], on=CASE)
-    both["change"] = (both["share_new"] - both["share_old"]).abs()
+    # Rounded: a change from 0.46 to 0.47 is not more than a point.
+    both["change"] = (both["share_new"] - both["share_old"]).abs().round(12)
     return both
 
 

@@ -52,14 +52,14 @@ def _refusals(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
     yield from refused_references(old, new, labels)
 
 
-def remarks(old: Run, new: Run) -> Iterator[str]:
-    """What a reader should know of runs that can be compared."""
+def remarks(old: Run, new: Run, labels: Labellers) -> Iterator[str]:
+    """What a reader should know of runs that can be compared; labels as of `refusal`."""
     settings = [_said_once(one) for one in _settings_without_labels(old, new)]
     before, after = ({key: value for key, value in each.items() if key not in _LOOKED_AT} for each in settings)
     for key, one, other in _differences(before, after):
         yield f"{key} differs ({setting_text(one)} and {setting_text(other)})"
     yield from size_remarks(old, new)
-    yield from reference_remarks(old, new)
+    yield from reference_remarks(old, new, labels)
 
 
 def _said_once(settings: Mapping[str, Any]) -> dict[str, Any]:

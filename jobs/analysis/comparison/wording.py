@@ -166,8 +166,16 @@ def _worse_sentence(row: Mapping[str, Any]) -> str:
     )
     return (
         f"largest gap {100 * row['gap_old']:.1f} points before ({row['worst_group_old']}), "
-        f"{100 * row['gap_new']:.1f} now ({row['worst_group_new']}){mpr}{gap_clause(row)}"
+        f"{100 * row['gap_new']:.1f} now ({row['worst_group_new']}){_mean_clause(row)}{mpr}{gap_clause(row)}"
     )
+
+
+def _mean_clause(row: Mapping[str, Any]) -> str:
+    """What is left of a gap's rise where both runs are compared with one reference, of one that moved."""
+    rise = row["gap_rise_from_mean"]
+    if row["reference_change"] <= REFERENCE_TOLERANCE or is_missing(rise):
+        return ""
+    return f", {points(100 * rise)} from the mean of both references"
 
 
 def _moved_table(rows: list[dict[str, Any]]) -> list[str]:
@@ -187,7 +195,7 @@ def _moved_table(rows: list[dict[str, Any]]) -> list[str]:
 
 def _worse_cells(row: Mapping[str, Any]) -> Iterable[str]:
     gaps = (f"{100 * row['gap_old']:.1f}", f"{100 * row['gap_new']:.1f}")
-    group = group_name(row["worst_group_new"]) + gap_clause(row)
+    group = group_name(row["worst_group_new"]) + _mean_clause(row) + gap_clause(row)
     return (row["label"], group, *gaps, number(row["mpr_old"]), number(row["mpr_new"]))
 
 

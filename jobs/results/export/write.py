@@ -14,7 +14,7 @@ def write(folder: str, form: str, output: str) -> list[str]:
     Raises:  UsageError for a folder that holds no results, or an output that cannot be written.
     """
     store = Store(folder).readable()
-    if not store.exists(MANIFEST) or not store.list("results"):
+    if not store.exists(MANIFEST) or not (store.list("results") and store.list("items")):
         raise UsageError(f"{folder} holds no results: `mpr-audit run CONFIG --output {folder}` makes them")
     try:
         return FORMATS[form](store, output)

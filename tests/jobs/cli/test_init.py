@@ -109,6 +109,7 @@ def test_a_run_of_trec_names_the_labels_that_are_missing(tmp_path):
         ("letter.txt", "Dear reader,\n", "neither a table"),
         ("names.csv", "name\na\nb\n", "no column of names.csv makes groups"),
         ("fields.csv", "query;item;gender\na;b;c\n", "fields.csv has ';' between its fields: commas are expected"),
+        ("nothing.jsonl", "{}\n", "nothing.jsonl has no columns"),
         ("folder", None, "has no table of labels"),
         (
             "pictures",

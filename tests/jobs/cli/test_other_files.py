@@ -1,6 +1,7 @@
 """Files of a run's folder that hold JSON of another form: one sentence, as for a folder that is no run's."""
 
 import json
+import shutil
 
 import pytest
 
@@ -8,6 +9,7 @@ from jobs.cli import main
 from jobs.plan.plan_file import PLAN
 from jobs.results.manifest import MANIFEST
 from jobs.run.board import RUNNING
+from jobs.run.lock import LOCK
 from tests.jobs.cli import small_run
 from tests.jobs.report import synthetic
 
@@ -51,3 +53,23 @@ def test_a_manifest_that_is_none(tmp_path, capsys, other):
     code, printed = ended(capsys, "compare", folder, folder)
     assert (code, printed.count("\n")) == (2, 1) and "holds no finished run" in printed
     assert ended(capsys, "verify", folder)[0] in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [("status", PLAN), ("status", RUNNING), ("verify", PLAN), ("clean", PLAN), ("clean", LOCK)]
+)
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path, capsys, command, name):
+    folder = small_run.write(tmp_path / "run")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).mkdir()
+    code, printed = ended(capsys, command, folder)
+    assert (code, printed) == (1, f"mpr-audit: failed: {folder / name} is in the way (Is a directory): move it\n")
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path, capsys):
+    folder = small_run.write(tmp_path / "run")
+    synthetic.write(folder)
+    shutil.rmtree(folder / "report", ignore_errors=True)
+    (folder / "report").write_text("in the way", encoding="utf-8")
+    code, printed = ended(capsys, "report", folder)
+    assert (code, printed) == (1, f"mpr-audit: failed: {folder / 'report'} is in the way (File exists): move it\n")

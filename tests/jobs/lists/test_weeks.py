@@ -64,6 +64,15 @@ def test_a_list_that_is_longer_now_is_the_same_query_at_another_k(tmp_path, caps
     assert "only in OLD: nurse (k = 40)" in text and "only in NEW: nurse (k = 39)" in text
 
 
+def test_whole_lists_that_all_have_another_length_are_said_to_be_so(tmp_path, capsys):
+    methods = ["as_shown"]
+    folders = weeks(tmp_path, shown(False), shown(False, depth=39), methods, methods, k=["all"])
+    capsys.readouterr()
+    assert main(["compare", *folders]) == 2
+    said = capsys.readouterr().err
+    assert "share no query at one k ('nurse' has k = 40 in OLD and 39 in NEW)" in said and "such as 39" in said
+
+
 @pytest.mark.parametrize(("depth", "is_said"), [(39, False), (18, True)])
 def test_lists_of_two_lengths_compare_by_gaps_where_mpr_depends_on_them(tmp_path, capsys, depth, is_said):
     methods, reference = ["as_shown"], {"kind": "balanced", "size": 40}

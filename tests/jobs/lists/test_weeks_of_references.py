@@ -51,6 +51,18 @@ def test_another_engines_list_that_moved_is_each_weeks_own(tmp_path, capsys):
     ) in text
 
 
+def test_a_rise_that_is_the_references_says_what_the_items_did(tmp_path, capsys):
+    """The items shown came nearer to women, but the other list is of women alone."""
+    men, women = (shown(True).iloc[place : place + 16] for place in (0, 20))
+    monday = week(tmp_path, "monday", shown(True), men)
+    next_monday = week(tmp_path, "next", shown(False), women)
+    code, found, text = compared(capsys, monday, next_monday)
+    [row] = found["regressions"]
+    # From men alone to half of them: the mean of both references.
+    assert (code, row["gap_old"], row["gap_new"], row["gap_rise_from_mean"]) == (4, 0.0, 0.5, -0.5)
+    assert "50.0 now (gender=woman), \u221250.0 from the mean of both references" in text
+
+
 def test_a_rise_that_is_the_references_alone_is_said_and_no_regression(tmp_path, capsys):
     monday = week(tmp_path, "monday", shown(False), EVEN)
     next_monday = week(tmp_path, "next", shown(False), FEW)
@@ -61,6 +73,13 @@ def test_a_rise_that_is_the_references_alone_is_said_and_no_regression(tmp_path,
         "the largest gap or MPR of 'nurse' (largest gap 0.0 points before, 33.3 now) rose as much as in a regression, "
         "and is none: the reference moved"
     ) in text
+
+
+def test_a_rise_that_is_the_references_names_its_case(tmp_path, capsys):
+    monday = week(tmp_path, "monday", shown(False), EVEN, k=[8, 16])
+    next_monday = week(tmp_path, "next", shown(False), FEW, k=[8, 16])
+    _, _, text = compared(capsys, monday, next_monday)
+    assert "MPR of 'nurse, k = 8' (largest gap 0.0 points before, 33.3 now), 'nurse, k = 16' (largest" in text
 
 
 def test_lists_of_another_size_lose_mpr_of_normalised_classes_alone(tmp_path, capsys):
@@ -83,6 +102,7 @@ def test_everything_that_was_shown_is_each_weeks_own_population(tmp_path, capsys
     code, _, text = compared(capsys, run_of("monday", shown(False)), run_of("next", shown(True, depth=30)))
     assert code == 0 or "regressions" in text
     assert "reference population is everything that the lists show, and each run has its own" in text
+    assert "it moved by more than 1 point for all queries (gender=man was 50% of it and is 67%)" in text
 
 
 def test_a_population_of_a_data_set_that_moved_is_refused_as_all_queries_share_it(tmp_path, capsys):
@@ -97,3 +117,16 @@ def test_a_population_of_a_data_set_that_moved_is_refused_as_all_queries_share_i
     said = capsys.readouterr().err
     assert "reference population differs (gender=man was 50% of it and is 60%, for all queries)" in said
     assert "nurse" not in said
+
+
+def test_a_reference_that_moved_by_a_point_is_within_the_tolerance_of_a_point(tmp_path, capsys):
+    folders = []
+    for name, men in (("old", 46), ("new", 47)):
+        people = PEOPLE.iloc[[0] * 100].assign(id=[f"r{one}" for one in range(100)])
+        people["gender"] = ["man"] * men + ["woman"] * (100 - men)
+        people.to_csv(tmp_path / "reference.csv", index=False)
+        block = {"name": "others", "path": "reference.csv", "id": "id", "attributes": {"gender": {}}}
+        path = write(tmp_path, shown(False), PEOPLE, k=16, reference={"kind": "dataset", "dataset": block})
+        folders.append(str(tmp_path / name))
+        assert main(["run", str(path), "--output", folders[-1], "--json"]) == 0
+    assert main(["compare", *folders]) == 0

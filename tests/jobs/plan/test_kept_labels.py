@@ -72,7 +72,7 @@ def test_few_items_are_looked_up_table_by_table(solved, monkeypatch):
 
 def test_an_estimate_counts_the_labels_of_all_items(solved):
     unit = solved[0].stages["solve"][0]
-    assert unit.cost().memory_bytes - unit.size.people * 165 == unit.size.items * 2_000
+    assert unit.cost().memory_bytes - unit.size.people * 270 == unit.size.items * 2_000
 
 
 def test_labels_of_too_many_people_are_not_kept(solved, monkeypatch):
