@@ -110,15 +110,12 @@ class TreeOracle(CellOracle):
         of the cells that are not the problem's, where they are given."""
         weighed = self.cells.masses[None, :] if masses is None else masses
         block = max(1, LARGEST_TABLE // (4 * self._inverse_masses.size))
-        rows = [slice(start, start + block) for start in range(0, len(differences), block)]
-        return np.concatenate(
-            [
-                self.gaps_of_leaves(
-                    self.leaf_sums(differences[own]), self.leaf_sums(weighed if len(weighed) == 1 else weighed[own])
-                )
-                for own in rows
-            ]
-        )
+        found = []
+        for start in range(0, len(differences), block):
+            own = slice(start, start + block)
+            leaf_masses = self.leaf_sums(weighed if len(weighed) == 1 else weighed[own])
+            found.append(self.gaps_of_leaves(self.leaf_sums(differences[own]), leaf_masses))
+        return np.concatenate(found)
 
     def leaf_sums(self, cell_values: FloatArray) -> FloatArray:
         """Sums (U, B) over every set that a leaf may hold, of values (B, G) of the cells."""
@@ -177,8 +174,7 @@ class TreeOracle(CellOracle):
         the sum over a tree's leaves, where it is above `least`, and each cell's (G,) among the sets."""
         from mprlib.function_classes import tree_kernel as kernel
 
-        _, position = self._distinct_leaves()
-        table = position.reshape(len(self._intersections), -1)
+        table = self._distinct_leaves()[1].reshape(len(self._intersections), -1)
         if self._children:
             worth = np.empty(len(table))
             below, roots = self._splits_before(kernel.best_last_places(table, worths, worth), worth)
@@ -247,8 +243,7 @@ class TreeOracle(CellOracle):
     @property
     def entry_count(self) -> int:
         """Products in one evaluation: intersections, sides and cells."""
-        entries: int = self._intersections.size * self._sides.shape[0]
-        return entries
+        return int(self._intersections.size * self._sides.shape[0])
 
     def whole_floor(self, k: int) -> float:
         """A lower bound on the value of every selection of k items.

@@ -167,8 +167,8 @@ def row_of(
         nodes=incumbent.nodes,
     )
     row = replace(row, statistics=statistics)
-    return with_advice(row, relaxation, incumbents.impossible, not_found=_advice(separator.pool, method))
+    return with_advice(row, relaxation, incumbents.impossible, not_found=_advice(separator.pool))
 
 
-def _advice(pool: CellPool, method: str) -> str:
+def _advice(pool: CellPool) -> str:
     return "raise rho" if pool.has_many_cells else "raise rho, or use mopr_integer"

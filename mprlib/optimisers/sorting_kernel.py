@@ -54,7 +54,8 @@ def sort(values: FloatArray, size: int) -> None:
 
 @compiled
 def order_of(keys: FloatArray | IntArray) -> IntArray:
-    """The places of the keys (n,) in rising order of these, equal ones as they are: np.argsort(keys, kind="stable")."""
+    """The places of the keys (n,), none of them NaN, in rising order of these, equal ones as they are:
+    np.argsort(keys, kind="stable")."""
     size = keys.size
     order, other = np.empty(size, np.int64), np.empty(size, np.int64)
     sort_runs(keys, order)

@@ -8,6 +8,8 @@ group_limits          named groups: limits of whole counts
 deepening             sets near the dual bound are searched first
 lattice, ball_prices  what the lattices share: a triangular basis; dual prices in its coordinates
 registry              which class has which proof
-cut_counts            trees: distances of leaves to whole counts, and near-optimal sets listed under cuts
+products              kernels that are products over attributes: prices on the counts of all margins
+cut_counts            trees: distances of leaves to whole counts, then cut_listing (near-optimal sets under cuts), then
+                      leaf_branching (branch and bound) by leaf_programme under what leaf_counts says of leaves
 *_kernel              the compiled loops of each
 """

@@ -64,7 +64,7 @@ class Listed:
 class CutListing:
     """Listings of one problem's trees.
 
-    cuts: those found here, (G,) each. Local search has its own, and finds the same sets whatever is proven.
+    cuts: those found here, (G,) each. No search for sets sees them: it finds the same ones whatever is proven.
     """
 
     separator: Separator

@@ -89,22 +89,20 @@ class GroupProof:
         distances[whole[None, :] > self.held[:, None]] = np.inf
         least = float(distances.min(axis=1).max()) * self.sign / self.pool.k
         possible = np.unique(distances[np.isfinite(distances)]) * self.sign / self.pool.k
-        possible = possible[(possible >= least) & (possible < value - SMALLEST_EXCESS)]
-        proven, best = least - SMALLEST_EXCESS, closest
-        is_attained = True
+        # The MPR of the closest counts is the last one.
+        possible, best = possible[(possible >= least) & (possible <= value)], closest
         for _ in range(LARGEST_STEPS):
-            if possible.size == 0:
+            if possible.size <= 1:
                 break
-            middle = possible.size // 2
+            middle = (possible.size - 1) // 2
             found = self._found(float(possible[middle]), nodes)
             if found.counts is not None:
-                best, possible = found.counts, possible[:middle]
+                best, possible = found.counts, possible[: middle + 1]
             elif found.is_complete:
-                proven, possible = float(possible[middle]) + SMALLEST_EXCESS, possible[middle + 1 :]
+                possible = possible[middle + 1 :]
             else:
-                is_attained = False
                 break
-        return Floor(rho=max(proven, 0.0), counts=best, is_attained=is_attained and possible.size == 0)
+        return Floor(rho=max(float(possible[0]) - SMALLEST_EXCESS, 0.0), counts=best, is_attained=possible.size == 1)
 
     def searched(self, relaxation: Relaxation, incumbent: IntArray | None, nodes: int) -> Searched:
         """The best counts within the rounded limits."""

@@ -113,7 +113,7 @@ class LeafBranching:
             return node
         listed, is_complete = self.listing(found, (node.low, node.high), self.best)
         if listed.counts is not None:
-            self.best, self.counts = self.separator.pool.similarity(listed.counts), listed.counts
+            self._keep(listed.counts)
         if is_complete or listed.ends is None:
             return None
         low, high = listed.ends.astype(float)
@@ -131,11 +131,16 @@ class LeafBranching:
         """Whether whole counts do not meet rho, and trees that see it were added; else they may be the best."""
         pool, counts = self.separator.pool, whole.astype(np.intp)
         if counts.sum() == pool.k and self.separator.measured(counts) <= self.rho:
-            similarity = pool.similarity(counts)
-            if similarity > self.best:
-                self.best, self.counts = similarity, counts
+            self._keep(counts)
             return False
         return self.programme.add_trees(self.programme.leaves.held(whole))
+
+    def _keep(self, counts: IntArray) -> None:
+        """Counts (G,) that meet rho, where they are better than the incumbent. Those of a listing need not be: losses
+        at the prices of an optimum beyond a node's limits are too small."""
+        similarity = self.separator.pool.similarity(counts)
+        if similarity > self.best:
+            self.best, self.counts = similarity, counts
 
     def _push(self, node: _Node) -> None:
         self._opened += 1

@@ -38,11 +38,11 @@ SMALLEST_CERTIFICATE = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Optimum:
-    """bound: proven, -inf where no counts meet the rows; counts (G,), but for the solver's tolerance.
+    """bound: proven, -inf where no counts meet the rows, inf where that is not clear; counts (G,), but for the solver's
+    tolerance.
 
     price (G,): of one item of each cell, and level, of the k-th best item net of it; a set leaves room - price.x of the
-    rows unused. rows (J, G) and right (J,):
-    those held, until there are others.
+    rows unused. rows (J, G) and right (J,): those held, until there are others.
     """
 
     bound: float

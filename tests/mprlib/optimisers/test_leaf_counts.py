@@ -13,6 +13,7 @@ from mprlib.optimisers.whole import cut_counts, cut_listing, leaf_branching, lea
 from mprlib.optimisers.whole.leaf_branching import LeafBranching
 from mprlib.optimisers.whole.leaf_counts import LeafCounts
 from mprlib.optimisers.whole.leaf_programme import LeafProgramme
+from tests.mprlib.optimisers.test_tree_search import search_of
 from tests.mprlib.optimisers.test_whole_counts import Listed, check, small_problem
 
 TREES = [Tree(), Tree(depth=2), Tree(depth=1), Tree(signed=True), Tree(depth=2, signed=True)]
@@ -110,6 +111,31 @@ def test_branch_and_bound_is_right_about_all_sets(monkeypatch, tree: Tree, are_n
         for row in sweep(problem, "mopr", listed.rhos(), tree):
             check(problem, listed, row)
     assert len(searches) > 5 and (are_nodes_listed or tree.depth == 1 or sum(searches) > len(searches))
+
+
+def test_a_listing_does_not_replace_the_incumbent_by_less() -> None:
+    """As where a node's optimum is beyond its limits: what is listed then need not be better."""
+    problem, tree = small_problem(1), Tree(depth=2)
+    listed, (separator, _) = Listed(problem, tree), search_of(problem, tree)
+    pool, cell = separator.pool, separator.oracle.cells.pool_cell
+    rho = float(np.median(listed.values))
+    inside = listed.sets[listed.values <= rho]
+    order = np.argsort(problem.scores[inside].mean(axis=1))
+    worst, other = (
+        np.bincount(cell[inside[order[place]]], minlength=pool.cell_count) for place in (0, order.size // 2)
+    )
+    known = pool.similarity(other)
+    branching = LeafBranching(
+        separator=separator,
+        programme=LeafProgramme(pool, separator.oracle),
+        rho=uncut_limit(rho),
+        best=known,
+        most=50,
+        gap=np.inf,
+        listing=lambda *_: (cut_listing.Listed(best=known, left=0, counts=worst), True),
+    )
+    branching.searched(np.inf)
+    assert pool.similarity(worst) < known == branching.best and branching.counts is None
 
 
 def test_proofs_without_a_prospect_are_left_out_and_long_programmes_count_as_several(monkeypatch) -> None:

@@ -84,6 +84,8 @@ def check(problem: Problem, listed: Listed, row) -> str:
     if row.status == "infeasible":
         assert best is None
         assert row.rho < row.rho_min
+        said = row.message.partition("raise rho to at least ")[2]
+        assert not said or row.message.startswith("no selection") or float(said) >= listed.values.min()
         return "settled"
     if best is None:
         assert row.status == "not_found"
