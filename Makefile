@@ -15,10 +15,12 @@ audit: $(VENV)/.ready
 image-search: $(VENV)/.ready
 	$(VENV)/bin/mpr-audit run jobs/configs/image_search.yaml
 
-# Processes that the everyday tests are shared out to; each with one thread of the numeric libraries.
+# Processes that the everyday tests are shared out to; each with one thread of the numeric libraries. Files in their
+# order: the shortest, of the library, are the last, so that neither process waits long for the other.
 WORKERS ?= 2
 test: $(VENV)/.ready-test
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 --numprocesses=$(WORKERS) --dist=loadfile
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --durations=20 --numprocesses=$(WORKERS) --dist=loadfile \
+		--no-loadscope-reorder
 
 # Clusters, kills, signals, a browser, random input. FULL=1: every case, for hours. Files in their order: the longest,
 # of kills and clusters, are the first, so that no process is left with one of them at the end.

@@ -113,6 +113,7 @@ def _queries() -> np.ndarray:
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32).astype(np.float64)
 
 
+@pytest.mark.system
 def test_two_workers_make_the_pools_of_one(tmp_path, cluster):
     expected = pools(*searched(tmp_path / "one", shards=4, parts=4))
     plan, store = searched(tmp_path / "two", shards=4, parts=4)

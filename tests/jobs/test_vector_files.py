@@ -36,6 +36,7 @@ def embedded(tmp_path):
         "queries": {"vectors": "queries.parquet"},
         "shard_items": 10,
         "k": [5],
+        "runtime": {"executor": "local"},
     }
     path = tmp_path / "audit.yaml"
     path.write_text(yaml.safe_dump(settings), encoding="utf-8")
